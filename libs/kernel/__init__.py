@@ -1,0 +1,1 @@
+"""Vocabulary that every layer may use: identifiers and chance. Standard library only."""
