@@ -1,0 +1,51 @@
+"""The board of every opolyx rule set: 40 squares, clockwise from Start (BOARD-1, BOARD-2)."""
+
+from typing import Final
+
+from libs.rules.board import Board, Square
+
+CLASSIC: Final = Board(
+    board_id="classic",
+    squares=(
+        Square("start"),
+        Square("street", "brown", 600, 500, (20, 100, 300, 900, 1_600, 2_500)),
+        Square("chance"),
+        Square("street", "brown", 600, 500, (40, 200, 600, 1_800, 3_200, 4_500)),
+        Square("tax", "income", 2_000),
+        Square("station", "station", 2_000, 0, (250, 500, 1_000, 2_000)),
+        Square("street", "light_blue", 1_000, 500, (60, 300, 900, 2_700, 4_000, 5_500)),
+        Square("chance"),
+        Square("street", "light_blue", 1_000, 500, (60, 300, 900, 2_700, 4_000, 5_500)),
+        Square("street", "light_blue", 1_200, 500, (80, 400, 1_000, 3_000, 4_500, 6_000)),
+        Square("jail"),
+        Square("street", "pink", 1_400, 1_000, (100, 500, 1_500, 4_500, 6_250, 7_500)),
+        Square("utility", "utility", 1_500, 0, (40, 100)),
+        Square("street", "pink", 1_400, 1_000, (100, 500, 1_500, 4_500, 6_250, 7_500)),
+        Square("street", "pink", 1_600, 1_000, (120, 600, 1_800, 5_000, 7_000, 9_000)),
+        Square("station", "station", 2_000, 0, (250, 500, 1_000, 2_000)),
+        Square("street", "orange", 1_800, 1_000, (140, 700, 2_000, 5_500, 7_500, 9_500)),
+        Square("chance"),
+        Square("street", "orange", 1_800, 1_000, (140, 700, 2_000, 5_500, 7_500, 9_500)),
+        Square("street", "orange", 2_000, 1_000, (160, 800, 2_200, 6_000, 8_000, 10_000)),
+        Square("corner20"),
+        Square("street", "red", 2_200, 1_500, (180, 900, 2_500, 7_000, 8_750, 10_500)),
+        Square("chance"),
+        Square("street", "red", 2_200, 1_500, (180, 900, 2_500, 7_000, 8_750, 10_500)),
+        Square("street", "red", 2_400, 1_500, (200, 1_000, 3_000, 7_500, 9_250, 11_000)),
+        Square("station", "station", 2_000, 0, (250, 500, 1_000, 2_000)),
+        Square("street", "yellow", 2_600, 1_500, (220, 1_100, 3_300, 8_000, 9_750, 11_500)),
+        Square("street", "yellow", 2_600, 1_500, (220, 1_100, 3_300, 8_000, 9_750, 11_500)),
+        Square("utility", "utility", 1_500, 0, (40, 100)),
+        Square("street", "yellow", 2_800, 1_500, (240, 1_200, 3_600, 8_500, 10_250, 12_000)),
+        Square("go_to_jail"),
+        Square("street", "green", 3_000, 2_000, (260, 1_300, 3_900, 9_000, 11_000, 12_750)),
+        Square("street", "green", 3_000, 2_000, (260, 1_300, 3_900, 9_000, 11_000, 12_750)),
+        Square("chance"),
+        Square("street", "green", 3_200, 2_000, (280, 1_500, 4_500, 10_000, 12_000, 14_000)),
+        Square("station", "station", 2_000, 0, (250, 500, 1_000, 2_000)),
+        Square("chance"),
+        Square("street", "dark_blue", 3_500, 2_000, (350, 1_750, 5_000, 11_000, 13_000, 15_000)),
+        Square("tax", "luxury", 1_000),
+        Square("street", "dark_blue", 4_000, 2_000, (500, 2_000, 6_000, 14_000, 17_000, 20_000)),
+    ),
+)
