@@ -33,6 +33,8 @@ _WORDS: Final = 1 << 64
 # 252 is the largest multiple of six within a byte: bytes from there on would favour low faces.
 _BYTES_TAKEN: Final = 252
 _FACES: Final = bytes(byte % 6 + 1 if byte < _BYTES_TAKEN else 0 for byte in range(256))
+# Two faces of the third die are an X.
+_THIRDS: Final = bytes(min(face, X) for face in _FACES)
 
 # HMAC pads its key to SHA-256's block and hashes it before anything else (RFC 2104).
 _HMAC_BLOCK: Final = 64
@@ -115,9 +117,9 @@ class FairDraws:
         if white and other:
             if not third:
                 return white, other, NOT_ROLLED, 1
-            die = _FACES[block[2]]
+            die = _THIRDS[block[2]]
             if die:
-                return white, other, min(die, X), 1
+                return white, other, die, 1
         return roll_from(BlockReader(self._blocks(ROLL), counter), third=third)
 
     def first(self, counter: int, seats: int) -> tuple[int, int]:
