@@ -24,7 +24,7 @@ def main() -> int:
         return _skip("this is no git checkout")
     if _git("rev-parse", "--is-shallow-repository") == "true":
         return _skip("this clone is shallow")
-    main = next((ref for ref in MAINS if _git("rev-parse", f"{ref}:protos/buf.yaml")), None)
+    main = next((ref for ref in MAINS if _git("rev-parse", f"{ref}:protos/opolyx")), None)
     if main is None:
         return _skip("main has no protos yet")
     against = f"{git_dir}#commit={_git('rev-parse', main)},subdir=protos"
