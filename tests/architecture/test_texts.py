@@ -52,6 +52,7 @@ def test_no_file_names_a_host_that_is_not_known() -> None:
         (MACHINE_PATH, "see /home/ann/notes"),
         (ADDRESS, "https://packages.example/simple"),
     ],
+    ids=["no issue", "no colon", "a path", "a host"],
 )
 def test_the_patterns_find_what_they_look_for(pattern: re.Pattern[str], line: str) -> None:
     assert pattern.search(line)

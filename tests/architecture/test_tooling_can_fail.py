@@ -45,6 +45,7 @@ def test_import_linter_passes_what_nobody_spoilt(copy: Path) -> None:
         ("libs/rules/board.py", "import services.console", INWARDS),
         ("libs/verify.py", "import libs.kernel.chance", ALONE),
     ],
+    ids=["a database", "the wire", "a loop", "upwards", "a service", "our chance"],
 )
 def test_import_linter_finds_an_import_that_points_the_wrong_way(
     copy: Path, module: str, planted: str, contract: str
@@ -67,6 +68,7 @@ def test_import_linter_finds_an_import_that_points_the_wrong_way(
         ("def untold() -> None:\n    pass", "D103"),
         ("def untyped(square):\n    '''Do.'''", "ANN001"),
     ],
+    ids=["the clock", "a die", "a random id", "a relative import", "no docstring", "no types"],
 )
 def test_ruff_finds_what_the_rules_may_not_do(copy: Path, planted: str, code: str) -> None:
     _plant(copy / "libs/rules/board.py", planted)
@@ -109,7 +111,7 @@ def test_buf_finds_a_message_without_a_comment(copy: Path) -> None:
     verdict = _run(copy / "protos", "buf", "lint")
 
     assert verdict.returncode != 0
-    assert "COMMENT_MESSAGE" in verdict.stdout or "Untold" in verdict.stdout
+    assert "Untold" in verdict.stdout
 
 
 def _plant(module: Path, text: str) -> None:
