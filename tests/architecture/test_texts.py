@@ -12,7 +12,7 @@ from packaging.version import Version
 from tests.support.repository import ROOT, texts
 
 OPEN_WORK: Final = re.compile(r"\b(?:TODO|FIXME|XXX)\b(?!\(#\d+\): \S)")
-MACHINE_PATH: Final = re.compile(r"(?<![\w.])/(?:home|root|work|farm|mnt|Users)/|\.library\b")
+MACHINE_PATH: Final = re.compile(r"(?<![\w.])/(?:home|mnt|root|work|Users)/")
 ADDRESS: Final = re.compile(r"\b[a-z][a-z0-9+.]*://(?:[^\s/@]*@)?([\w.-]+)")
 
 KNOWN_HOSTS: Final = frozenset({"keepachangelog.com", "semver.org"})
