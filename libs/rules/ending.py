@@ -1,0 +1,46 @@
+"""How a match ends, and who is placed where (END-1 to END-3)."""
+
+from libs.rules import events as e
+from libs.rules.match import Match
+from libs.rules.ruling import NOTHING, Ruling
+
+
+def is_decided(match: Match) -> bool:
+    """Whether one seat, or in Teams one side, is left (END-1)."""
+    if not match.rules.teams:
+        return match.living == 1
+    return len({seat % 2 for seat in match.living_seats()}) == 1
+
+
+def finish(ruling: Ruling, why: str) -> None:
+    """End the match and reveal its seed; *why* is last_standing or round_cap."""
+    match = ruling.match
+    seats = range(len(match.out))
+    worths = tuple(match.net_worth(seat) for seat in seats)
+    order = _by_standing(match, worths)
+    if match.rules.teams:
+        team = _winning_team(match, worths)
+        winners = tuple(seat for seat in seats if seat % 2 == team)
+        order = [s for s in order if s % 2 == team] + [s for s in order if s % 2 != team]
+    else:
+        winners = (order[0],)
+    held = tuple(
+        sum(match.owns_group(seat, group) for group in match.board.street_groups)
+        for seat in seats
+    )
+    ruling.add(e.MatchEnded(winners, tuple(order), worths, held, match.round, why))
+    ruling.add(e.SeedRevealed(ruling.draws.reveal()))
+    ruling.next = NOTHING
+
+
+def _by_standing(match: Match, worths: tuple[int, ...]) -> list[int]:
+    """Return living seats by net worth, ties to the lower seat, then the last out first."""
+    living = sorted(match.living_seats(), key=lambda seat: (-worths[seat], seat))
+    return living + match.out_order[::-1]
+
+
+def _winning_team(match: Match, worths: tuple[int, ...]) -> int:
+    """Return the only team left, or the richer one; a tie goes to team 0."""
+    living = match.living_seats()
+    teams = sorted({seat % 2 for seat in living})
+    return max(teams, key=lambda t: (sum(worths[s] for s in living if s % 2 == t), -t))

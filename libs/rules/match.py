@@ -1,0 +1,345 @@
+"""The state of a match. Only events change it (`libs.rules.evolve`); here it is only read.
+
+Seats and squares are small integers and index plain lists, nothing is copied per event, and a few
+counts that the rules ask for all the time (properties held by group, levels by group) are kept
+beside the facts that they follow from.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from libs.rules import phases
+from libs.rules.board import SQUARES, Board
+from libs.rules.events import BANK, NOBODY, SeatSpec, Share, Side
+from libs.rules.rule_sets import CLASSIC_2, RuleSet
+
+RUNNING: Final = -1
+"""`Match.clock_left` while the turn clock runs."""
+
+
+@dataclass(slots=True)
+class Auction:
+    """An auction that is going on; *bidder* is asked, *passed* marks seats by index."""
+
+    square: int
+    order: tuple[int, ...]
+    passed: list[bool]
+    bidder: int = NOBODY
+    leader: int = NOBODY
+    bid: int = 0
+
+    def copy(self) -> "Auction":
+        """Return an independent copy."""
+        return Auction(
+            self.square, self.order, self.passed[:], self.bidder, self.leader, self.bid
+        )
+
+
+@dataclass(slots=True)
+class Debt:
+    """A payment pause: who owes what to whom, and until when."""
+
+    debt: int
+    debtor: int
+    reason: str
+    amount: int
+    withheld: int
+    tax_bp: int
+    creditors: tuple[Share, ...]
+    number: int = 0
+    due: int = 0
+    timed_out: bool = False
+
+    def copy(self) -> "Debt":
+        """Return an independent copy."""
+        return Debt(
+            self.debt,
+            self.debtor,
+            self.reason,
+            self.amount,
+            self.withheld,
+            self.tax_bp,
+            self.creditors,
+            self.number,
+            self.due,
+            self.timed_out,
+        )
+
+
+@dataclass(slots=True)
+class Offer:
+    """An open trade offer."""
+
+    offer: int
+    proposer: int
+    receiver: int
+    give: Side
+    take: Side
+    due: int
+    number: int = 0
+
+    def copy(self) -> "Offer":
+        """Return an independent copy."""
+        return Offer(
+            self.offer,
+            self.proposer,
+            self.receiver,
+            self.give,
+            self.take,
+            self.due,
+            self.number,
+        )
+
+
+class Match:
+    """A match, from nothing (``Match()``) to its end.
+
+    Attributes:
+        match_id, rules, commitment, specs: as created. board: that of the rules.
+        sequence: how many events have made it.
+        phase: which decision is pending, see `libs.rules.phases`.
+        frozen_at: when its clocks were stopped, -1 while they run.
+        client_seeds: per seat, None until it answered, empty where it declined.
+        next_counter: the next free block of the match's chance.
+        cards: per seat the rarity of its collection card, by square.
+        round, turn, turn_number: the round, the seat whose turn it is, the count of turns.
+        had_turn: per seat, whether it had its turn in this round.
+        white_1, white_2, third: the last roll, 0 before the first; third as in `DiceRolled`.
+        doubles: doubles rolled in this turn. rolls_again: whether a further roll follows.
+        jump_pending: whether an X waits for the end of the turn.
+        timed_out: whether a decision of the turn's seat timed out in this turn.
+        cash, square, in_jail, jail_attempts, missed_turns, out: by seat. living: how many are in.
+        out_order: seats that are out, first out first.
+        owner, level, mortgaged_round, built: by square; `NOBODY`, and 0 for "not".
+        held: per seat and group, how many of its properties the seat owns.
+        group_levels: per group, all its levels.
+        next_card, last_card: of the deck; last_card is 0 before the first draw.
+        auction, debts, offers: what is going on.
+        debt_count, offer_count, deadline_count: how many there have been.
+        deadline_kind, deadline_seat, deadline_number, deadline_due: of the pending decision;
+            kind is empty while there is none but debts, which carry their own.
+        clock_left: what the stopped turn clock has left, `RUNNING` while it runs.
+        winners, placing: empty before the end.
+    """
+
+    __slots__ = (
+        "auction",
+        "board",
+        "built",
+        "cards",
+        "cash",
+        "client_seeds",
+        "clock_left",
+        "commitment",
+        "deadline_count",
+        "deadline_due",
+        "deadline_kind",
+        "deadline_number",
+        "deadline_seat",
+        "debt_count",
+        "debts",
+        "doubles",
+        "frozen_at",
+        "group_levels",
+        "had_turn",
+        "held",
+        "in_jail",
+        "jail_attempts",
+        "jump_pending",
+        "last_card",
+        "level",
+        "living",
+        "match_id",
+        "missed_turns",
+        "mortgaged_round",
+        "next_card",
+        "next_counter",
+        "offer_count",
+        "offers",
+        "out",
+        "out_order",
+        "owner",
+        "phase",
+        "placing",
+        "rolls_again",
+        "round",
+        "rules",
+        "sequence",
+        "specs",
+        "square",
+        "third",
+        "timed_out",
+        "turn",
+        "turn_number",
+        "white_1",
+        "white_2",
+        "winners",
+    )
+
+    def __init__(self) -> None:
+        """Make a match to which nothing has happened."""
+        self.match_id: str = ""
+        self.rules: RuleSet = CLASSIC_2
+        self.board: Board = self.rules.board
+        self.commitment: bytes = b""
+        self.specs: tuple[SeatSpec, ...] = ()
+        self.sequence: int = 0
+        self.phase: str = phases.UNBORN
+        self.frozen_at: int = -1
+        self.client_seeds: list[bytes | None] = []
+        self.next_counter: int = 0
+        self.cards: tuple[dict[int, str], ...] = ()
+        self.round: int = 0
+        self.turn: int = NOBODY
+        self.turn_number: int = 0
+        self.had_turn: list[bool] = []
+        self.white_1: int = 0
+        self.white_2: int = 0
+        self.third: int = 0
+        self.doubles: int = 0
+        self.rolls_again: bool = False
+        self.jump_pending: bool = False
+        self.timed_out: bool = False
+        self.cash: list[int] = []
+        self.square: list[int] = []
+        self.in_jail: list[bool] = []
+        self.jail_attempts: list[int] = []
+        self.missed_turns: list[int] = []
+        self.out: list[bool] = []
+        self.out_order: list[int] = []
+        self.living: int = 0
+        self.owner: list[int] = [NOBODY] * SQUARES
+        self.level: list[int] = [0] * SQUARES
+        self.mortgaged_round: list[int] = [0] * SQUARES
+        self.built: list[int] = [0] * SQUARES
+        self.held: list[list[int]] = []
+        self.group_levels: list[int] = [0] * len(self.board.groups)
+        self.next_card: int = 1
+        self.last_card: int = 0
+        self.auction: Auction | None = None
+        self.debts: list[Debt] = []
+        self.offers: list[Offer] = []
+        self.debt_count: int = 0
+        self.offer_count: int = 0
+        self.deadline_count: int = 0
+        self.deadline_kind: str = ""
+        self.deadline_seat: int = NOBODY
+        self.deadline_number: int = 0
+        self.deadline_due: int = 0
+        self.clock_left: int = RUNNING
+        self.winners: tuple[int, ...] = ()
+        self.placing: tuple[int, ...] = ()
+
+    def copy(self) -> "Match":
+        """Return an independent copy; what never changes is shared."""
+        twin = Match.__new__(Match)
+        for name in _SHARED:
+            setattr(twin, name, getattr(self, name))
+        for name in _LISTS:
+            setattr(twin, name, getattr(self, name)[:])
+        twin.held = [held[:] for held in self.held]
+        twin.auction = self.auction.copy() if self.auction else None
+        twin.debts = [debt.copy() for debt in self.debts]
+        twin.offers = [offer.copy() for offer in self.offers]
+        return twin
+
+    def has_seat(self, seat: int) -> bool:
+        """Whether the match has a seat of that number."""
+        return 0 <= seat < len(self.specs)
+
+    def is_rival(self, seat: int, other: int) -> bool:
+        """Whether *other* plays against *seat*; in Teams every second seat does (SETUP-4)."""
+        return seat != other and not (self.rules.teams and seat % 2 == other % 2)
+
+    def is_debtor(self, seat: int) -> bool:
+        """Whether *seat* is in a payment pause of its own."""
+        return self.debt_of(seat) is not None
+
+    def debt_of(self, seat: int) -> Debt | None:
+        """Return the open debt of *seat*; there is never more than one."""
+        for debt in self.debts:
+            if debt.debtor == seat:
+                return debt
+        return None
+
+    def offer(self, offer: int) -> Offer | None:
+        """Return an open offer by its id."""
+        for open_offer in self.offers:
+            if open_offer.offer == offer:
+                return open_offer
+        return None
+
+    def living_seats(self) -> list[int]:
+        """Return the seats that are in, ascending."""
+        return [seat for seat, is_out in enumerate(self.out) if not is_out]
+
+    def others_from_left(self, seat: int) -> list[int]:
+        """Return the other living seats in turn order, from the left of *seat*."""
+        seats = len(self.out)
+        order = [(seat + step) % seats for step in range(1, seats)]
+        return [other for other in order if not self.out[other]]
+
+    def owns_group(self, seat: int, group: int) -> bool:
+        """Whether *seat* owns every property of *group*."""
+        return self.held[seat][group] == self.board.group_size[group]
+
+    def properties_of(self, seat: int) -> list[int]:
+        """Return the squares that *seat* owns, ascending."""
+        owner = self.owner
+        return [square for square in self.board.properties if owner[square] == seat]
+
+    def sale_value(self, seat: int) -> int:
+        """Return what the bank gives for all that *seat* owns (BANK-2)."""
+        board, level = self.board, self.level
+        value = 0
+        for square in self.properties_of(seat):
+            value += level[square] * (board.build_cost[square] // 2)
+            if not self.mortgaged_round[square]:
+                value += board.price[square] // 2
+        return value
+
+    def net_worth(self, seat: int) -> int:
+        """Return cash, list prices (half where mortgaged) and levels at cost (END-2)."""
+        board, level = self.board, self.level
+        worth = self.cash[seat]
+        for square in self.properties_of(seat):
+            price = board.price[square]
+            worth += price // 2 if self.mortgaged_round[square] else price
+            worth += level[square] * board.build_cost[square]
+        return worth
+
+    def pending_seats(self) -> list[int]:
+        """Return the seats that must decide now, those of several debts in their order."""
+        if self.phase == phases.DEBT:
+            return [debt.debtor for debt in self.debts]
+        if self.phase in (phases.UNBORN, phases.ENDED):
+            return []
+        if self.phase == phases.SEEDING:
+            return [seat for seat, given in enumerate(self.client_seeds) if given is None]
+        return [self.deadline_seat]
+
+
+_LISTS: Final = (
+    "client_seeds",
+    "had_turn",
+    "cash",
+    "square",
+    "in_jail",
+    "jail_attempts",
+    "missed_turns",
+    "out",
+    "out_order",
+    "owner",
+    "level",
+    "mortgaged_round",
+    "built",
+    "group_levels",
+)
+
+_SHARED: Final = tuple(
+    name
+    for name in Match.__slots__
+    if name not in (*_LISTS, "held", "auction", "debts", "offers")
+)
+
+assert BANK == NOBODY, "one number stands for nobody and for the bank"

@@ -1,0 +1,77 @@
+"""What a tenant owes, and what is withheld of it (RENT-1 to RENT-6, TAX-1)."""
+
+from typing import NamedTuple
+
+from libs.rules.cards import BONUS
+from libs.rules.events import Input
+from libs.rules.match import Match
+from libs.rules.rule_sets import RuleSet
+
+WHOLE_BP = 10_000
+
+
+class Rent(NamedTuple):
+    """A rent, and how it came about."""
+
+    amount: int
+    rule: str
+    inputs: tuple[Input, ...]
+
+
+def rent_of(match: Match, square: int) -> Rent:
+    """Return what landing on the owned, unmortgaged *square* costs a rival, card bonus included."""
+    owner = match.owner[square]
+    board = match.board
+    group = board.group_of[square]
+    kind = board.kind[square]
+    if kind == "street":
+        level = match.level[square]
+        amount = board.rents[square][level]
+        doubled = level == 0 and match.held[owner][group] == board.group_size[group]
+        if doubled:
+            amount += amount
+        rent = Rent(
+            amount, "RENT-1", (("square", square), ("level", level), ("doubled", int(doubled)))
+        )
+    elif kind == "station":
+        owned = match.held[owner][group]
+        rent = Rent(
+            board.rents[square][owned - 1], "RENT-2", (("square", square), ("owned", owned))
+        )
+    else:
+        factor = board.rents[square][match.held[owner][group] - 1]
+        total = dice_total(match)
+        rent = Rent(
+            total * factor, "RENT-3", (("square", square), ("dice", total), ("factor", factor))
+        )
+    rarity = match.cards[owner].get(square)
+    return rent if rarity is None else _with_card(rent, rarity)
+
+
+def dice_total(match: Match) -> int:
+    """Return the last roll's white dice plus a numbered third die (RENT-3)."""
+    total = match.white_1 + match.white_2
+    return total + match.third if match.third <= 3 else total  # noqa: PLR2004 - faces 1-3
+
+
+def tax_bp(rules: RuleSet, in_round: int) -> int:
+    """Return the share of a rent that is withheld in a round, in basis points (TAX-1)."""
+    first, full = rules.tax_first_round, rules.tax_full_round
+    if in_round < first:
+        return 0
+    if in_round >= full:
+        return rules.tax_full_bp
+    rise = rules.tax_full_bp - rules.tax_first_bp
+    return rules.tax_first_bp + rise * (in_round - first) // (full - first)
+
+
+def withheld_of(amount: int, share_bp: int) -> int:
+    """Return what the bank keeps of a rent of *amount*."""
+    return amount * share_bp // WHOLE_BP
+
+
+def _with_card(rent: Rent, rarity: str) -> Rent:
+    """Raise a rent by the owner's collection card for its square (RENT-6)."""
+    numerator, denominator = BONUS[rarity]
+    bonus = rent.amount * numerator // denominator
+    return Rent(rent.amount + bonus, rent.rule, (*rent.inputs, ("card_bonus", bonus)))

@@ -1,0 +1,40 @@
+"""Rolling the dice (TURN-1 to TURN-3, DIE3-1)."""
+
+from libs.rules import commands as c
+from libs.rules import events as e
+from libs.rules import jail, phases, third_die
+from libs.rules.match import Match
+from libs.rules.moving import move_by
+from libs.rules.refusals import Refusal
+from libs.rules.ruling import Ruling, refuse_unless_deciding
+
+DOUBLES_TO_JAIL = 3
+
+
+def roll(ruling: Ruling, command: c.Roll) -> Refusal | None:
+    """Roll two dice, or three, and move."""
+    match, seat = ruling.match, command.seat
+    refusal = refuse_unless_deciding(match, seat, phases.ROLL)
+    if refusal is not None:
+        return refusal
+    is_jailed = match.in_jail[seat]
+    counter = match.next_counter
+    white_1, white_2, third, blocks = ruling.draws.roll(counter, _has_third_die(match, seat))
+    ruling.add(e.DiceRolled(seat, white_1, white_2, third, counter, blocks))
+    if is_jailed:
+        jail.attempt(ruling, seat)
+    elif white_1 == white_2 == third:
+        third_die.offer_teleport(ruling, seat)
+    elif match.doubles >= DOUBLES_TO_JAIL and white_1 == white_2:
+        jail.enter(ruling, seat, "doubles")
+    elif third == e.BUS:
+        third_die.offer_bus(ruling, seat)
+    else:
+        move_by(ruling, seat, white_1 + white_2 + (third if third < e.BUS else 0))
+    return None
+
+
+def _has_third_die(match: Match, seat: int) -> bool:
+    """Whether a third die is rolled: from a round on, and never in jail (JAIL-5)."""
+    from_round = match.rules.third_die_round
+    return 0 < from_round <= match.round and not match.in_jail[seat]
