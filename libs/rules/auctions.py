@@ -90,5 +90,3 @@ def _refuse_unless_asked(match: Match, seat: int) -> Refusal | None:
     if auction.bidder != seat:
         return Refusal(Reason.NOT_YOUR_BID, "AUC-1", {"bidder": auction.bidder})
     return None
-
-

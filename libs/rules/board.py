@@ -40,6 +40,7 @@ class Board:
         groups: the squares of each group, ascending. group_names: their names.
         group_size: how many squares each group has. street_groups: the numbers of the streets'.
         properties: all squares that can be owned, ascending. chance: the chance squares.
+        properties_ahead: from each square, all other properties in the order one comes to them.
         stations, utilities: the numbers of these two groups.
     """
 
@@ -68,6 +69,14 @@ class Board:
         )
         self.street_groups = tuple(
             g for g, group in enumerate(self.groups) if squares[group[0]].kind == "street"
+        )
+        self.properties_ahead = tuple(
+            tuple(
+                (origin + step) % SQUARES
+                for step in range(1, SQUARES)
+                if self.group_of[(origin + step) % SQUARES] >= 0
+            )
+            for origin in range(SQUARES)
         )
         self.stations = self.group_names.index("station")
         self.utilities = self.group_names.index("utility")

@@ -129,9 +129,7 @@ def _refuse_build(match: Match, seat: int, square: int) -> Refusal | None:
     level = match.level[square]
     if not match.owns_group(seat, group):
         held = match.held[seat][group]
-        return Refusal(
-            Reason.GROUP_INCOMPLETE, "BUILD-1", {"held": held, "needed": len(squares)}
-        )
+        return Refusal(Reason.GROUP_INCOMPLETE, "BUILD-1", {"held": held, "needed": len(squares)})
     mortgaged = tuple(other for other in squares if match.mortgaged_round[other])
     if mortgaged:
         return Refusal(Reason.GROUP_MORTGAGED, "BUILD-1", {"mortgaged": mortgaged})

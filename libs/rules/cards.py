@@ -1,4 +1,4 @@
-"""The 16 chance cards in their one fixed order (DECK-1), and the collection cards' bonuses (RENT-6)."""
+"""The 16 chance cards in their fixed order (DECK-1), and what collection cards add (RENT-6)."""
 
 from typing import Final, NamedTuple
 

@@ -38,8 +38,7 @@ def decision_deadlines(match: Match) -> list[Deadline]:
         number, due = match.deadline_number, match.deadline_due
         return [Deadline(match.deadline_kind, seat, number, seat, due)]
     return [
-        Deadline(phases.DEBT, debt.debt, debt.number, debt.debtor, debt.due)
-        for debt in match.debts
+        Deadline(phases.DEBT, debt.debt, debt.number, debt.debtor, debt.due) for debt in match.debts
     ]
 
 
@@ -82,17 +81,15 @@ def extend(ruling: Ruling, by_ms: int, reason: str) -> None:
     """Move every open deadline, because of an outage or a freeze (T8)."""
     for deadline in open_deadlines(ruling.match):
         due = deadline.due + by_ms
-        ruling.add(
-            e.DeadlineExtended(deadline.kind, deadline.scope, deadline.number, due, reason)
-        )
+        ruling.add(e.DeadlineExtended(deadline.kind, deadline.scope, deadline.number, due, reason))
 
 
 def _seeding(ruling: Ruling, _: Deadline) -> None:
     seeding.start(ruling)
 
 
-def _end_turn(ruling: Ruling, _: Deadline) -> None:
-    """A pending roll is skipped, the bail choice is to stay, a triple stays where it is."""
+def _go_without(ruling: Ruling, _: Deadline) -> None:
+    """Go on without what was not decided: a roll, paying bail, or where a triple leads."""
     ruling.next = CARRY_ON
 
 
@@ -125,13 +122,13 @@ def _close_offer(ruling: Ruling, deadline: Deadline) -> None:
 
 _TIME_OUT: Final[dict[str, Callable[[Ruling, Deadline], None]]] = {
     phases.SEEDING: _seeding,
-    phases.ROLL: _end_turn,
+    phases.ROLL: _go_without,
     phases.BUY: _decline,
     phases.AUCTION: _pass,
     phases.DEBT: _pay,
-    phases.BAIL: _end_turn,
+    phases.BAIL: _go_without,
     phases.BUS: _take_the_sum,
-    phases.TELEPORT: _end_turn,
+    phases.TELEPORT: _go_without,
     phases.JACKPOT: _keep_the_stake,
     phases.OFFER: _close_offer,
 }

@@ -65,7 +65,7 @@ def _settle(ruling: Ruling, debt: Debt) -> None:
 
 
 def _mortgage_until(ruling: Ruling, debt: Debt) -> None:
-    """Mortgage property of groups without a level, the cheapest first, until the debt is covered."""
+    """Mortgage property of groups without a level, cheapest first, until the debt is covered."""
     match, seat = ruling.match, debt.debtor
     board = match.board
     candidates = [

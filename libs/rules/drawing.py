@@ -61,7 +61,7 @@ def _owe(
     *inputs: e.Input,
 ) -> None:
     """Open a payment pause for a card; with nothing owed the turn goes on (DEBT-1)."""
-    open_debt(ruling, seat, "card", creditors, "DECK-1", (("card", card), *inputs))
+    open_debt(ruling, seat, "card", creditors, ("DECK-1", (("card", card), *inputs)))
     _pause_if_owed(ruling)
 
 
@@ -73,7 +73,7 @@ def _collect_from_each(ruling: Ruling, seat: int, card: int, amount: int) -> Non
             ruling.add(e.CashCollected(other, seat, amount, card))
         else:
             owed = ((seat, amount),)
-            open_debt(ruling, other, "card", owed, "DEBT-3", (("card", card),))
+            open_debt(ruling, other, "card", owed, ("DEBT-3", (("card", card),)))
     _pause_if_owed(ruling)
 
 

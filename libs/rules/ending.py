@@ -25,8 +25,7 @@ def finish(ruling: Ruling, why: str) -> None:
     else:
         winners = (order[0],)
     held = tuple(
-        sum(match.owns_group(seat, group) for group in match.board.street_groups)
-        for seat in seats
+        sum(match.owns_group(seat, group) for group in match.board.street_groups) for seat in seats
     )
     ruling.add(e.MatchEnded(winners, tuple(order), worths, held, match.round, why))
     ruling.add(e.SeedRevealed(ruling.draws.reveal()))

@@ -50,7 +50,7 @@ class SeatSpec:
 
 @dataclass(slots=True)
 class Side:
-    """One side of a trade: cash and squares, ascending."""
+    """One side of a trade: cash and squares, in the order in which they were named."""
 
     cash: int = 0
     squares: tuple[int, ...] = ()

@@ -35,7 +35,7 @@ def attempt(ruling: Ruling, seat: int) -> None:
     ruling.add(e.JailAttemptFailed(seat, attempts))
     if attempts >= match.rules.jail_attempts:
         owed = ((e.BANK, bail),)
-        open_debt(ruling, seat, "bail", owed, "JAIL-4", (("attempts", attempts),))
+        open_debt(ruling, seat, "bail", owed, ("JAIL-4", (("attempts", attempts),)))
     elif not match.rules.bail_before_roll and match.cash[seat] >= bail:
         ruling.add(e.BailOffered(seat, bail))
         ruling.await_decision(phases.BAIL)

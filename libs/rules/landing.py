@@ -20,7 +20,7 @@ def land(ruling: Ruling) -> None:
         draw_card(ruling, seat)
     elif kind == "tax":
         owed = ((e.BANK, match.board.price[square]),)
-        open_debt(ruling, seat, "tax", owed, "BOARD-2", (("square", square),))
+        open_debt(ruling, seat, "tax", owed, ("BOARD-2", (("square", square),)))
     elif kind == "go_to_jail":
         jail.enter(ruling, seat, "square")
     elif kind == "corner20":

@@ -30,9 +30,7 @@ class Auction:
 
     def copy(self) -> "Auction":
         """Return an independent copy."""
-        return Auction(
-            self.square, self.order, self.passed[:], self.bidder, self.leader, self.bid
-        )
+        return Auction(self.square, self.order, self.passed[:], self.bidder, self.leader, self.bid)
 
 
 @dataclass(slots=True)
@@ -110,7 +108,8 @@ class Match:
         timed_out: whether a decision of the turn's seat timed out in this turn.
         cash, square, in_jail, jail_attempts, missed_turns, out: by seat. living: how many are in.
         out_order: seats that are out, first out first.
-        owner, level, mortgaged_round, built: by square; `NOBODY`, and 0 for "not".
+        owner, level, mortgaged_round: by square; `NOBODY`, and 0 for "not".
+        built: by square, the levels built in this turn; built_any: whether there are any.
         held: per seat and group, how many of its properties the seat owns.
         group_levels: per group, all its levels.
         next_card, last_card: of the deck; last_card is 0 before the first draw.
@@ -126,6 +125,7 @@ class Match:
         "auction",
         "board",
         "built",
+        "built_any",
         "cards",
         "cash",
         "client_seeds",
@@ -176,7 +176,7 @@ class Match:
         "winners",
     )
 
-    def __init__(self) -> None:
+    def __init__(self) -> None:  # noqa: PLR0915 - one line for each attribute
         """Make a match to which nothing has happened."""
         self.match_id: str = ""
         self.rules: RuleSet = CLASSIC_2
@@ -212,6 +212,7 @@ class Match:
         self.level: list[int] = [0] * SQUARES
         self.mortgaged_round: list[int] = [0] * SQUARES
         self.built: list[int] = [0] * SQUARES
+        self.built_any: bool = False
         self.held: list[list[int]] = []
         self.group_levels: list[int] = [0] * len(self.board.groups)
         self.next_card: int = 1
@@ -337,9 +338,7 @@ _LISTS: Final = (
 )
 
 _SHARED: Final = tuple(
-    name
-    for name in Match.__slots__
-    if name not in (*_LISTS, "held", "auction", "debts", "offers")
+    name for name in Match.__slots__ if name not in (*_LISTS, "held", "auction", "debts", "offers")
 )
 
 assert BANK == NOBODY, "one number stands for nobody and for the bank"

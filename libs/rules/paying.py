@@ -10,13 +10,18 @@ def open_debt(
     debtor: int,
     reason: str,
     creditors: tuple[e.Share, ...],
-    rule: str,
-    inputs: tuple[e.Input, ...],
+    source: tuple[str, tuple[e.Input, ...]],
 ) -> None:
-    """Open a debt that is never taxed (TAX-2); what comes to 0 is not opened."""
+    """Open a debt that is never taxed (TAX-2); what comes to 0 is not opened.
+
+    *source* is the rule that the debt rests on, and the numbers that it comes from.
+    """
     amount = sum(amount for _, amount in creditors)
-    if amount:
-        _open(ruling, debtor, reason, amount, 0, 0, creditors, rule, inputs)
+    if not amount:
+        return
+    debt = ruling.match.debt_count + 1
+    ruling.add(e.DebtOpened(debt, debtor, reason, amount, 0, 0, creditors, *source))
+    ruling.await_payment(debt, debtor)
 
 
 def open_rent(ruling: Ruling, tenant: int, square: int) -> None:
@@ -26,24 +31,8 @@ def open_rent(ruling: Ruling, tenant: int, square: int) -> None:
     share_bp = tax_bp(match.rules, match.round)
     withheld = withheld_of(amount, share_bp)
     creditors = ((match.owner[square], amount),)
-    _open(ruling, tenant, "rent", amount, withheld, share_bp, creditors, rule, inputs)
-
-
-def _open(  # noqa: PLR0913 - an event's fields
-    ruling: Ruling,
-    debtor: int,
-    reason: str,
-    amount: int,
-    withheld: int,
-    share_bp: int,
-    creditors: tuple[e.Share, ...],
-    rule: str,
-    inputs: tuple[e.Input, ...],
-) -> None:
-    debt = ruling.match.debt_count + 1
+    debt = match.debt_count + 1
     ruling.add(
-        e.DebtOpened(
-            debt, debtor, reason, amount, withheld, share_bp, creditors, rule, inputs
-        )
+        e.DebtOpened(debt, tenant, "rent", amount, withheld, share_bp, creditors, rule, inputs)
     )
-    ruling.await_payment(debt, debtor)
+    ruling.await_payment(debt, tenant)

@@ -1,7 +1,5 @@
 """What a tenant owes, and what is withheld of it (RENT-1 to RENT-6, TAX-1)."""
 
-from typing import NamedTuple
-
 from libs.rules.cards import BONUS
 from libs.rules.events import Input
 from libs.rules.match import Match
@@ -10,40 +8,28 @@ from libs.rules.rule_sets import RuleSet
 WHOLE_BP = 10_000
 
 
-class Rent(NamedTuple):
-    """A rent, and how it came about."""
-
-    amount: int
-    rule: str
-    inputs: tuple[Input, ...]
+Rent = tuple[int, str, tuple[Input, ...]]
+"""An amount, the id of its rule, and the numbers that it comes from."""
 
 
 def rent_of(match: Match, square: int) -> Rent:
     """Return what landing on the owned, unmortgaged *square* costs a rival, card bonus included."""
-    owner = match.owner[square]
-    board = match.board
-    group = board.group_of[square]
-    kind = board.kind[square]
+    owner, board = match.owner[square], match.board
+    group, kind = board.group_of[square], board.kind[square]
+    rents, held = board.rents[square], match.held[owner][group]
+    rent: Rent
     if kind == "street":
         level = match.level[square]
-        amount = board.rents[square][level]
-        doubled = level == 0 and match.held[owner][group] == board.group_size[group]
-        if doubled:
-            amount += amount
-        rent = Rent(
-            amount, "RENT-1", (("square", square), ("level", level), ("doubled", int(doubled)))
-        )
+        if level == 0 and held == board.group_size[group]:
+            rent = 2 * rents[0], "RENT-1", (("square", square), ("level", 0), ("doubled", 1))
+        else:
+            rent = rents[level], "RENT-1", (("square", square), ("level", level))
     elif kind == "station":
-        owned = match.held[owner][group]
-        rent = Rent(
-            board.rents[square][owned - 1], "RENT-2", (("square", square), ("owned", owned))
-        )
+        rent = rents[held - 1], "RENT-2", (("square", square), ("owned", held))
     else:
-        factor = board.rents[square][match.held[owner][group] - 1]
-        total = dice_total(match)
-        rent = Rent(
-            total * factor, "RENT-3", (("square", square), ("dice", total), ("factor", factor))
-        )
+        total, factor = dice_total(match), rents[held - 1]
+        inputs = (("square", square), ("dice", total), ("factor", factor))
+        rent = total * factor, "RENT-3", inputs
     rarity = match.cards[owner].get(square)
     return rent if rarity is None else _with_card(rent, rarity)
 
@@ -72,6 +58,7 @@ def withheld_of(amount: int, share_bp: int) -> int:
 
 def _with_card(rent: Rent, rarity: str) -> Rent:
     """Raise a rent by the owner's collection card for its square (RENT-6)."""
+    amount, rule, inputs = rent
     numerator, denominator = BONUS[rarity]
-    bonus = rent.amount * numerator // denominator
-    return Rent(rent.amount + bonus, rent.rule, (*rent.inputs, ("card_bonus", bonus)))
+    bonus = amount * numerator // denominator
+    return amount + bonus, rule, (*inputs, ("card_bonus", bonus))

@@ -3,7 +3,6 @@
 from libs.rules import commands as c
 from libs.rules import events as e
 from libs.rules import jail, phases, third_die
-from libs.rules.match import Match
 from libs.rules.moving import move_by
 from libs.rules.refusals import Refusal
 from libs.rules.ruling import Ruling, refuse_unless_deciding
@@ -18,12 +17,14 @@ def roll(ruling: Ruling, command: c.Roll) -> Refusal | None:
     if refusal is not None:
         return refusal
     is_jailed = match.in_jail[seat]
+    # JAIL-5: no third die in jail.
+    has_third = 0 < match.rules.third_die_round <= match.round and not is_jailed
     counter = match.next_counter
-    white_1, white_2, third, blocks = ruling.draws.roll(counter, _has_third_die(match, seat))
+    white_1, white_2, third, blocks = ruling.draws.roll(counter, has_third)
     ruling.add(e.DiceRolled(seat, white_1, white_2, third, counter, blocks))
     if is_jailed:
         jail.attempt(ruling, seat)
-    elif white_1 == white_2 == third:
+    elif white_1 == white_2 == third < e.BUS:
         third_die.offer_teleport(ruling, seat)
     elif match.doubles >= DOUBLES_TO_JAIL and white_1 == white_2:
         jail.enter(ruling, seat, "doubles")
@@ -32,9 +33,3 @@ def roll(ruling: Ruling, command: c.Roll) -> Refusal | None:
     else:
         move_by(ruling, seat, white_1 + white_2 + (third if third < e.BUS else 0))
     return None
-
-
-def _has_third_die(match: Match, seat: int) -> bool:
-    """Whether a third die is rolled: from a round on, and never in jail (JAIL-5)."""
-    from_round = match.rules.third_die_round
-    return 0 < from_round <= match.round and not match.in_jail[seat]

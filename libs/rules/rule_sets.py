@@ -74,7 +74,7 @@ class RuleSet:
     """Whether property is managed and trades are proposed at any time in one's own turn outside
     an auction, or only while one's own roll is pending (both: in one's own payment pause too)."""
     bail_before_roll: bool = False
-    """Whether bail is paid before a normal roll (JAIL-2), or offered after a failed one (JAIL-3)."""
+    """Whether bail is paid before a normal roll (JAIL-2) or offered after a failed one (JAIL-3)."""
     bail: int = 500
     jail_attempts: int = 3
     open_offers: int = 3
@@ -130,10 +130,7 @@ CLASSIC_1: Final = _revision_1(CLASSIC_2, "opolyx.classic@1", levels_per_turn=1)
 SPEED_1: Final = _revision_1(SPEED_2, "opolyx.speed@1", levels_per_turn=0)
 
 RULE_SETS: Final[Mapping[str, RuleSet]] = MappingProxyType(
-    {
-        rules.rule_set_id: rules
-        for rules in (CLASSIC_1, SPEED_1, CLASSIC_2, SPEED_2, TEAMS_2)
-    }
+    {rules.rule_set_id: rules for rules in (CLASSIC_1, SPEED_1, CLASSIC_2, SPEED_2, TEAMS_2)}
 )
 """All rule sets by id, older revisions first."""
 

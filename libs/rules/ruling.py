@@ -53,30 +53,37 @@ class Ruling:
         match = self.match
         if match.clock_left != RUNNING:
             return match.clock_left
-        return max(0, match.deadline_due - self.now)
+        left = match.deadline_due - self.now
+        return left if left > 0 else 0  # noqa: FURB136 - max() costs more than all the rest here
 
     def await_roll(self) -> None:
         """Start the turn clock with a pending roll."""
         match = self.match
-        self._await(phases.ROLL, match.turn, self.now + match.rules.turn_clock_ms, 0)
+        seat, number = match.turn, match.deadline_count + 1
+        due = self.now + match.rules.turn_clock_ms
+        self.add(e.DeadlineSet(phases.ROLL, seat, number, seat, due, 0))
 
     def await_decision(self, kind: str) -> None:
         """Let the turn clock go on for a decision of the turn's seat, with its least time."""
         match = self.match
-        left = max(self.clock_left(), match.rules.decision_least_ms)
-        self._await(kind, match.turn, self.now + left, 0)
+        seat, number = match.turn, match.deadline_count + 1
+        left, least = self.clock_left(), match.rules.decision_least_ms
+        due = self.now + (left if left > least else least)  # noqa: FURB136 - see clock_left
+        self.add(e.DeadlineSet(kind, seat, number, seat, due, 0))
 
     def await_bid(self, bidder: int) -> None:
         """Ask *bidder* for a bid; the turn clock stands."""
-        due = self.now + self.match.rules.bid_clock_ms
-        self._await(phases.AUCTION, bidder, due, self.clock_left())
+        match = self.match
+        number, due = match.deadline_count + 1, self.now + match.rules.bid_clock_ms
+        left = self.clock_left()
+        self.add(e.DeadlineSet(phases.AUCTION, bidder, number, bidder, due, left))
 
     def await_payment(self, debt: int, debtor: int) -> None:
         """Open the payment pause of *debt*; the turn clock stands (DEBT-1)."""
         match = self.match
-        left = self.clock_left()
-        due = self.now + max(match.rules.payment_pause_ms, left)
-        number = match.deadline_count + 1
+        left, number = self.clock_left(), match.deadline_count + 1
+        pause = match.rules.payment_pause_ms
+        due = self.now + (left if left > pause else pause)  # noqa: FURB136 - see clock_left
         self.add(e.DeadlineSet(phases.DEBT, debt, number, debtor, due, left))
 
     def await_answer(self, offer: int, receiver: int, due: int) -> None:
@@ -87,11 +94,8 @@ class Ruling:
     def await_seeds(self) -> None:
         """Give the people at the table time for their client seeds (FAIR-1)."""
         match = self.match
-        self._await(phases.SEEDING, e.NOBODY, self.now + match.rules.seeding_ms, 0)
-
-    def _await(self, kind: str, seat: int, due: int, left: int) -> None:
-        number = self.match.deadline_count + 1
-        self.add(e.DeadlineSet(kind, seat, number, seat, due, left))
+        number, due = match.deadline_count + 1, self.now + match.rules.seeding_ms
+        self.add(e.DeadlineSet(phases.SEEDING, e.NOBODY, number, e.NOBODY, due, 0))
 
 
 def refuse_unless_deciding(match: Match, seat: int, phase: str) -> Refusal | None:

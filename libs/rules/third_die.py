@@ -78,19 +78,16 @@ def jump_target(match: Match, seat: int) -> int | None:
     The nearest unowned property; without one the nearest unmortgaged property of a rival. The
     other reading takes whichever of the two comes first.
     """
-    origin, owner = match.square[seat], match.owner
-    ahead = [(origin + step) % SQUARES for step in range(1, SQUARES)]
-    properties = [square for square in ahead if match.board.group_of[square] >= 0]
-    unowned = [square for square in properties if owner[square] == e.NOBODY]
-    rivals = [
-        square
-        for square in properties
-        if owner[square] != e.NOBODY
-        and match.is_rival(seat, owner[square])
-        and not match.mortgaged_round[square]
-    ]
-    if match.rules.jump_to_nearest_of_either:
-        either = [square for square in properties if square in unowned or square in rivals]
-        return either[0] if either else None
-    nearest = unowned or rivals
-    return nearest[0] if nearest else None
+    owner = match.owner
+    nearest_of_rivals = None
+    for square in match.board.properties_ahead[match.square[seat]]:
+        if owner[square] == e.NOBODY:
+            if nearest_of_rivals is None or not match.rules.jump_to_nearest_of_either:
+                return square
+        elif (
+            nearest_of_rivals is None
+            and not match.mortgaged_round[square]
+            and match.is_rival(seat, owner[square])
+        ):
+            nearest_of_rivals = square
+    return nearest_of_rivals

@@ -21,7 +21,7 @@ def offer_trade(ruling: Ruling, command: c.OfferTrade) -> Refusal | None:
         refusal = _refuse_ownership(match, command) or _refuse_terms(match, command)
     if refusal is not None:
         return refusal
-    give, take = _ordered(command.give), _ordered(command.take)
+    give, take = command.give, command.take
     offer, due = match.offer_count + 1, ruling.now + match.rules.offer_ms
     ruling.add(e.TradeOffered(offer, seat, command.to, give, take, due))
     ruling.await_answer(offer, command.to, due)
@@ -155,9 +155,7 @@ def _refuse_further_offer(match: Match, seat: int) -> Refusal | None:
     return None
 
 
-def _refuse_answer(
-    match: Match, offer: Offer | None, seat: int, offer_id: int
-) -> Refusal | None:
+def _refuse_answer(match: Match, offer: Offer | None, seat: int, offer_id: int) -> Refusal | None:
     if offer is None:
         return _offer_not_found(offer_id)
     if match.phase == phases.AUCTION:
@@ -169,7 +167,3 @@ def _refuse_answer(
 
 def _offer_not_found(offer: int) -> Refusal:
     return Refusal(Reason.OFFER_NOT_FOUND, "TRADE-1", {"offer": offer})
-
-
-def _ordered(side: Side) -> Side:
-    return Side(side.cash, tuple(sorted(side.squares)))

@@ -47,15 +47,9 @@ def _expires_in(match: Match, square: int) -> int:
 
 def _end(ruling: Ruling, seat: int) -> None:
     match = ruling.match
-    if match.timed_out and not match.out[seat]:
-        in_a_row = match.missed_turns[seat] + 1
-        ruling.add(e.TurnMissed(seat, in_a_row))
-        if in_a_row >= match.rules.missed_turns_limit:
-            leaving.give_up(ruling, seat, forced=True)
-    ruling.add(e.TurnEnded(seat))
-    if ending.is_decided(match):
-        ending.finish(ruling, "last_standing")
+    if match.timed_out and not match.out[seat] and _miss(ruling, seat):
         return
+    ruling.add(e.TurnEnded(seat))
     following = _next_living(match, seat)
     if match.had_turn[following]:
         # ROUND-1: turns go round the table, so whoever comes next closes the round by having
@@ -66,6 +60,24 @@ def _end(ruling: Ruling, seat: int) -> None:
         _release_expired(ruling)
         ruling.add(e.RoundStarted(match.round + 1))
     _begin(ruling, following)
+
+
+def _miss(ruling: Ruling, seat: int) -> bool:
+    """Count a missed turn, surrendering a seat that missed too many; True if that ends the match.
+
+    The turn still ends before the match does (CLOCK-3).
+    """
+    match = ruling.match
+    in_a_row = match.missed_turns[seat] + 1
+    ruling.add(e.TurnMissed(seat, in_a_row))
+    if in_a_row < match.rules.missed_turns_limit:
+        return False
+    leaving.give_up(ruling, seat, forced=True)
+    if not ending.is_decided(match):
+        return False
+    ruling.add(e.TurnEnded(seat))
+    ending.finish(ruling, "last_standing")
+    return True
 
 
 def _next_living(match: Match, seat: int) -> int:
@@ -83,6 +95,4 @@ def _release_expired(ruling: Ruling) -> None:
         return
     for square in match.board.properties:
         if match.mortgaged_round[square] and _expires_in(match, square) <= match.round:
-            ruling.add(
-                e.PropertyReleased(square, match.owner[square], "mortgage_expired")
-            )
+            ruling.add(e.PropertyReleased(square, match.owner[square], "mortgage_expired"))
