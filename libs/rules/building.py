@@ -18,18 +18,16 @@ def refuse_unless_managing(match: Match, seat: int, *, raises_cash: bool) -> Ref
     In a payment pause a debtor may do what raises cash, and nothing else (DEBT-1); the turn's seat
     may do anything while its roll is pending, or all its turn long where the rules say so.
     """
-    is_debtor = match.is_debtor(seat)
-    if seat != match.turn and not is_debtor:
-        return Refusal(Reason.NOT_YOUR_TURN, "TURN-1", {"turn": match.turn})
-    if match.phase == phases.AUCTION:
+    phase = match.phase
+    if phase == phases.AUCTION:
         return Refusal(Reason.AUCTION_RUNNING, "AUC-5")
-    if is_debtor:
+    if phase == phases.DEBT and match.is_debtor(seat):
         if raises_cash:
             return None
-        return Refusal(Reason.NOT_MANAGING_TIME, "DEBT-1", {"phase": match.phase})
-    if match.phase == phases.ROLL or match.rules.manage_all_turn:
+        return Refusal(Reason.NOT_MANAGING_TIME, "DEBT-1", {"phase": phase, "turn": match.turn})
+    if seat == match.turn and (phase == phases.ROLL or match.rules.manage_all_turn):
         return None
-    return Refusal(Reason.NOT_MANAGING_TIME, "TURN-1", {"phase": match.phase})
+    return Refusal(Reason.NOT_MANAGING_TIME, "TURN-4", {"phase": phase, "turn": match.turn})
 
 
 def build(ruling: Ruling, command: c.Build) -> Refusal | None:
