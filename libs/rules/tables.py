@@ -44,8 +44,8 @@ def next_creator(table: Table, creator: str) -> str | None:
 
     None where nobody is left, and the room closes.
     """
-    seat = next((n for n, spec in enumerate(table) if _is_player(spec, creator)), 0)
-    around = (*table[seat + 1 :], *table[:seat])
+    seat = next((n for n, spec in enumerate(table) if _is_player(spec, creator)), -1)
+    around = (*table[seat + 1 :], *table[: max(seat, 0)])
     return next((spec.player for spec in around if spec and spec.kind == e.PERSON), None)
 
 
