@@ -89,6 +89,63 @@ class Offer:
         )
 
 
+ATTRIBUTES: Final = (
+    "auction",
+    "board",
+    "built",
+    "built_any",
+    "cards",
+    "cash",
+    "client_seeds",
+    "clock_left",
+    "commitment",
+    "deadline_count",
+    "deadline_due",
+    "deadline_kind",
+    "deadline_number",
+    "deadline_seat",
+    "debt_count",
+    "debts",
+    "doubles",
+    "frozen_at",
+    "group_levels",
+    "had_turn",
+    "held",
+    "in_jail",
+    "jail_attempts",
+    "jump_pending",
+    "last_card",
+    "level",
+    "living",
+    "match_id",
+    "missed_turns",
+    "mortgaged_round",
+    "next_card",
+    "next_counter",
+    "offer_count",
+    "offers",
+    "out",
+    "out_order",
+    "owner",
+    "phase",
+    "placing",
+    "rolls_again",
+    "round",
+    "rules",
+    "sequence",
+    "specs",
+    "square",
+    "third",
+    "timed_out",
+    "turn",
+    "turn_number",
+    "white_1",
+    "white_2",
+    "winners",
+)
+"""The names of all that a `Match` knows."""
+
+
 class Match:
     """A match, from nothing (``Match()``) to its end.
 
@@ -121,60 +178,7 @@ class Match:
         winners, placing: empty before the end.
     """
 
-    __slots__ = (
-        "auction",
-        "board",
-        "built",
-        "built_any",
-        "cards",
-        "cash",
-        "client_seeds",
-        "clock_left",
-        "commitment",
-        "deadline_count",
-        "deadline_due",
-        "deadline_kind",
-        "deadline_number",
-        "deadline_seat",
-        "debt_count",
-        "debts",
-        "doubles",
-        "frozen_at",
-        "group_levels",
-        "had_turn",
-        "held",
-        "in_jail",
-        "jail_attempts",
-        "jump_pending",
-        "last_card",
-        "level",
-        "living",
-        "match_id",
-        "missed_turns",
-        "mortgaged_round",
-        "next_card",
-        "next_counter",
-        "offer_count",
-        "offers",
-        "out",
-        "out_order",
-        "owner",
-        "phase",
-        "placing",
-        "rolls_again",
-        "round",
-        "rules",
-        "sequence",
-        "specs",
-        "square",
-        "third",
-        "timed_out",
-        "turn",
-        "turn_number",
-        "white_1",
-        "white_2",
-        "winners",
-    )
+    __slots__ = ATTRIBUTES
 
     def __init__(self) -> None:  # noqa: PLR0915 - one line for each attribute
         """Make a match to which nothing has happened."""
@@ -337,8 +341,8 @@ _LISTS: Final = (
     "group_levels",
 )
 
-_SHARED: Final = tuple(
-    name for name in Match.__slots__ if name not in (*_LISTS, "held", "auction", "debts", "offers")
-)
+_COPIED: Final = (*_LISTS, "held", "auction", "debts", "offers")
+
+_SHARED: Final = tuple(name for name in ATTRIBUTES if name not in _COPIED)
 
 assert BANK == NOBODY, "one number stands for nobody and for the bank"

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from libs.rules.events import SeatSpec, Side
-from libs.rules.match import Auction, Debt, Match, Offer
+from libs.rules.match import ATTRIBUTES, Auction, Debt, Match, Offer
 from libs.rules.rule_sets import rule_set
 
 SCHEMA: Final = 1
@@ -20,7 +20,7 @@ SCHEMA: Final = 1
 _SPELT: Final = frozenset(
     {"rules", "board", "specs", "commitment", "client_seeds", "cards", "auction", "debts", "offers"}
 )
-_PLAIN: Final = tuple(name for name in Match.__slots__ if name not in _SPELT)
+_PLAIN: Final = tuple(name for name in ATTRIBUTES if name not in _SPELT)
 _TUPLES: Final = ("winners", "placing")
 
 
