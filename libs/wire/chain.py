@@ -1,0 +1,133 @@
+"""The chain of a match's records: joining one on, and following it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from libs.kernel.ids import CommandId, MatchId
+from libs.rules import events as e
+from libs.rules.evolve import apply
+from libs.rules.match import Match
+from libs.wire.events import read_events
+from libs.wire.record import (
+    GENESIS,
+    Record,
+    StoredRecord,
+    chain_hash,
+    encode,
+    open_envelope,
+    record_of,
+)
+
+
+class BrokenChainError(ValueError):
+    """A record does not join on to the one before it."""
+
+
+class Chain:
+    """The end of a match's stream, to which the next record is joined.
+
+    Attributes:
+        match_id: the match.
+        fence: of the writer; it may be raised and never falls.
+        last_seq, last_hash: of the last record, 0 and `GENESIS` before the first.
+
+    """
+
+    def __init__(self, match_id: MatchId, fence: int = 1) -> None:
+        self.match_id = match_id
+        self.fence = fence
+        self.last_seq = 0
+        self.last_hash = GENESIS
+        self._at_ms = 0
+
+    def join(
+        self, command_id: CommandId, actor: str, at_ms: int, events: Sequence[e.Event]
+    ) -> StoredRecord:
+        """Write the next record. Time never falls: *at_ms* before the last record's counts as that.
+
+        Raises:
+            RecordTooLargeError: it is over 256 KiB; the chain is as before.
+
+        """
+        at_ms = max(at_ms, self._at_ms)
+        first_seq = self.last_seq + 1
+        record = Record(
+            self.match_id,
+            first_seq,
+            self.fence,
+            command_id,
+            actor,
+            at_ms,
+            list(events),
+            self.last_hash,
+        )
+        data = encode(record)
+        self.last_hash = chain_hash(self.last_hash, data)
+        self.last_seq = record.last_seq
+        self._at_ms = at_ms
+        return StoredRecord(first_seq, self.last_seq, self.last_hash, data)
+
+
+def follow(records: Iterable[StoredRecord]) -> Iterator[Record]:
+    """Read records from the first of their match on, each if it joins on to the one before.
+
+    Raises:
+        BrokenChainError: a record's place, hash, match, fence or time is wrong.
+        UnreadableError: some bytes are no record.
+        NewerSchemaError: a record was written by a newer opolyx.
+
+    """
+    end = _End()
+    for stored in records:
+        yield record_of(*end.take(stored))
+
+
+def rebuild(records: Iterable[StoredRecord]) -> Match:
+    """Make a match again from its stored records, checking the chain on the way.
+
+    Raises:
+        BrokenChainError, UnreadableError, NewerSchemaError: see `follow`.
+
+    """
+    match = Match()
+    end = _End()
+    for stored in records:
+        _, events = end.take(stored)
+        apply(match, events)
+    return match
+
+
+class _End:
+    """How far a match has been read, and what the next record must join on to."""
+
+    __slots__ = ("at_ms", "fence", "last_hash", "last_seq", "match_id")
+
+    def __init__(self) -> None:
+        self.match_id = ""
+        self.last_seq = 0
+        self.last_hash = GENESIS
+        self.fence = 0
+        self.at_ms = 0
+
+    def take(self, stored: StoredRecord) -> tuple[Any, list[e.Event]]:
+        """Return the next record's envelope and events, if it joins on."""
+        first_seq, last_seq, stored_hash, data = stored
+        envelope = open_envelope(data)
+        fence, at_ms, match_id = envelope.fence, envelope.at_ms, envelope.match_id
+        if (
+            first_seq != self.last_seq + 1
+            or envelope.first_seq != first_seq
+            or envelope.last_seq != last_seq
+            or envelope.prev_hash != self.last_hash
+            or chain_hash(self.last_hash, data) != stored_hash
+            or fence < self.fence
+            or at_ms < self.at_ms
+            or (match_id != self.match_id and first_seq > 1)
+        ):
+            raise BrokenChainError(f"the record at {first_seq} does not join on")
+        events = read_events(envelope.events[:])
+        if len(events) != last_seq - first_seq + 1:
+            raise BrokenChainError(f"the record at {first_seq} has {len(events)} events")
+        self.match_id, self.fence, self.at_ms = match_id, fence, at_ms
+        self.last_seq, self.last_hash = last_seq, stored_hash
+        return envelope, events
