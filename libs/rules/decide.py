@@ -49,13 +49,17 @@ def play(match: Match, command: c.Command, draws: Draws, at_ms: int) -> Decision
     """
     kind = command.__class__
     handler = _SEATED.get(kind)
-    refusal = (
-        _refuse_system(match, kind) if handler is None else _refuse_seat(match, kind, command.seat)  # type: ignore[union-attr]
-    )
+    if handler is None:
+        handler = _SYSTEM[kind]
+        refusal = _refuse_system(match, kind)
+    elif command.seat in match.acting:  # type: ignore[union-attr]
+        refusal = None
+    else:
+        refusal = _refuse_seat(match, kind, command.seat)  # type: ignore[union-attr]
     if refusal is not None:
         return refusal
     ruling = Ruling(match, draws, at_ms)
-    refusal = (handler or _SYSTEM[kind])(ruling, command)
+    refusal = handler(ruling, command)
     if refusal is not None:
         return refusal
     step = ruling.next
@@ -72,9 +76,6 @@ def play(match: Match, command: c.Command, draws: Draws, at_ms: int) -> Decision
 
 def _refuse_seat(match: Match, kind: type, seat: int) -> Refusal | None:
     """Refuse a seat's command for what the match or the seat is, whatever the command asks."""
-    out = match.out
-    if match.phase not in _SHUT and match.frozen_at < 0 and 0 <= seat < len(out) and not out[seat]:
-        return None
     if match.phase == phases.UNBORN:
         return Refusal(Reason.MATCH_NOT_FOUND, "SETUP-1")
     if not match.has_seat(seat):
@@ -101,9 +102,6 @@ def _refuse_system(match: Match, kind: type) -> Refusal | None:
         return Refusal(Reason.MATCH_FROZEN, "CLOCK-1", {"frozen_at": match.frozen_at})
     return None
 
-
-_SHUT: Final = frozenset({phases.UNBORN, phases.SEEDING, phases.ENDED})
-"""The phases in which nobody plays."""
 
 _Handler = Callable[[Ruling, Any], Refusal | None]
 

@@ -90,6 +90,7 @@ class Offer:
 
 
 ATTRIBUTES: Final = (
+    "acting",
     "auction",
     "board",
     "built",
@@ -164,6 +165,7 @@ class Match:
         jump_pending: whether an X waits for the end of the turn.
         timed_out: whether a decision of the turn's seat timed out in this turn.
         cash, square, in_jail, jail_attempts, missed_turns, out: by seat. living: how many are in.
+        acting: the seats that may give commands: those that are in, while the match is on.
         out_order: seats that are out, first out first.
         owner, level, mortgaged_round: by square; `NOBODY`, and 0 for "not".
         built: by square, the levels built in this turn; built_any: whether there are any.
@@ -212,6 +214,7 @@ class Match:
         self.out: list[bool] = []
         self.out_order: list[int] = []
         self.living: int = 0
+        self.acting: tuple[int, ...] = ()
         self.owner: list[int] = [NOBODY] * SQUARES
         self.level: list[int] = [0] * SQUARES
         self.mortgaged_round: list[int] = [0] * SQUARES

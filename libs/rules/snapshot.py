@@ -9,7 +9,8 @@ import json
 from dataclasses import asdict
 from typing import Any, Final
 
-from libs.rules.events import SeatSpec, Side
+from libs.rules import phases
+from libs.rules.events import NOBODY, SeatSpec, Side
 from libs.rules.match import ATTRIBUTES, Auction, Debt, Match, Offer
 from libs.rules.rule_sets import rule_set
 
@@ -20,8 +21,13 @@ SCHEMA: Final = 1
 _SPELT: Final = frozenset(
     {"rules", "board", "specs", "commitment", "client_seeds", "cards", "auction", "debts", "offers"}
 )
-_PLAIN: Final = tuple(name for name in ATTRIBUTES if name not in _SPELT)
+# What follows from the rest, and is counted anew.
+_COUNTED: Final = frozenset({"acting", "built_any", "group_levels", "held", "living"})
+_PLAIN: Final = tuple(name for name in ATTRIBUTES if name not in _SPELT | _COUNTED)
 _TUPLES: Final = ("winners", "placing")
+
+_SHUT: Final = frozenset({phases.UNBORN, phases.SEEDING, phases.ENDED})
+"""The phases in which nobody plays."""
 
 
 def dump(match: Match) -> dict[str, Any]:
@@ -56,7 +62,25 @@ def load(state: dict[str, Any]) -> Match:
     match.auction = _load_auction(state["auction"]) if state["auction"] else None
     match.debts = [_load_debt(debt) for debt in state["debts"]]
     match.offers = [_load_offer(offer) for offer in state["offers"]]
+    recount(match)
     return match
+
+
+def recount(match: Match) -> None:
+    """Work out what follows from the facts, for a state that was written and not replayed."""
+    board = match.board
+    living = match.living_seats()
+    is_on = match.phase not in _SHUT and match.frozen_at < 0
+    match.living = len(living)
+    match.acting = tuple(living) if is_on else ()
+    match.built_any = any(match.built)
+    match.held = [[0] * len(board.groups) for _ in match.out]
+    match.group_levels = [0] * len(board.groups)
+    for square in board.properties:
+        group, owner = board.group_of[square], match.owner[square]
+        match.group_levels[group] += match.level[square]
+        if owner != NOBODY:
+            match.held[owner][group] += 1
 
 
 def state_hash(match: Match) -> bytes:

@@ -11,6 +11,7 @@ from libs.rules.decide import play
 from libs.rules.match import Match
 from libs.rules.refusals import Refusal
 from libs.rules.rule_sets import RULE_SETS
+from libs.rules.snapshot import recount
 from libs.scenarios.draws import SEED, ScriptedDraws
 from libs.scenarios.legality import check
 from libs.scenarios.reading import MalformedError
@@ -42,6 +43,7 @@ def set_up(scenario: Scenario, draws: ScriptedDraws) -> Match:
     _place_seats(match, scenario.setup)
     _place_properties(match, scenario.setup)
     _place_turn(match, scenario.setup)
+    recount(match)
     return match
 
 
@@ -63,7 +65,6 @@ def _place_seats(match: Match, setup: Setup) -> None:
         _place_seat(match, seat, given)
     # Several that are out went out in the order of their numbers.
     match.out_order = [seat for seat, is_out in enumerate(match.out) if is_out]
-    match.living = len(match.out) - len(match.out_order)
 
 
 def _place_seat(match: Match, seat: int, given: SeatSetup) -> None:
@@ -83,14 +84,11 @@ def _place_seat(match: Match, seat: int, given: SeatSetup) -> None:
 
 def _place_properties(match: Match, setup: Setup) -> None:
     for square, given in setup.properties.items():
-        group = match.board.group_of[square]
         match.built[square] = given.built_this_turn
         if given.owner is None:
             continue
         match.owner[square] = given.owner
-        match.held[given.owner][group] += 1
         match.level[square] = given.level
-        match.group_levels[group] += given.level
         if given.mortgaged:
             match.mortgaged_round[square] = given.mortgaged_round or setup.round
 

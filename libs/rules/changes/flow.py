@@ -40,6 +40,7 @@ def _match_started(match: Match, event: e.MatchStarted) -> None:
     match.turn = event.first_seat
     match.cash = [event.starting_cash] * len(match.specs)
     match.cards = tuple(dict(cards) for cards in event.cards)
+    match.acting = tuple(range(len(match.specs)))
     match.deadline_kind = ""
 
 
@@ -145,14 +146,18 @@ def _stop(match: Match) -> None:
     match.offers = []
     match.jump_pending = False
     match.frozen_at = -1
+    match.acting = ()
 
 
 def _match_frozen(match: Match, event: e.MatchFrozen) -> None:
     match.frozen_at = event.at_ms
+    match.acting = ()
 
 
 def _match_resumed(match: Match, _: e.MatchResumed) -> None:
     match.frozen_at = -1
+    if match.phase != phases.SEEDING:
+        match.acting = tuple(match.living_seats())
 
 
 CHANGES: Final[dict[type, Callable[[Match, Any], None]]] = {

@@ -74,6 +74,7 @@ def _go_out(match: Match, seat: int, shares: tuple[e.Share, ...]) -> None:
     match.out[seat] = True
     match.out_order.append(seat)
     match.living -= 1
+    match.acting = tuple(other for other in match.acting if other != seat)
     match.in_jail[seat] = False
     match.jail_attempts[seat] = 0
     if seat == match.turn:
