@@ -135,7 +135,7 @@ def _rent(match: Match, event: e.DebtOpened) -> Clauses:
     elif event.rule == "RENT-3":
         dice, factor = inputs["dice"], inputs["factor"]
         basis = f"rent {money(table)} of {square}, the dice total of {dice} x {factor}"
-    elif inputs["doubled"]:
+    elif "doubled" in inputs:
         base = money(table // 2)
         basis = f"base rent {base} of {square}, doubled because the whole group is held"
     elif inputs["level"]:
