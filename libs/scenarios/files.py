@@ -20,7 +20,7 @@ def read_file(path: Path) -> Scenario:
 
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise MalformedError("", f"the file is no text in UTF-8: {error.reason}") from error
     return read_text(text, is_yaml=path.suffix.lower() in YAML_SUFFIXES)

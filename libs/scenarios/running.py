@@ -12,7 +12,7 @@ from libs.rules.evolve import apply
 from libs.rules.refusals import Refusal
 from libs.rules.state import describe
 from libs.scenarios.commands import command_of
-from libs.scenarios.comparing import ABSENT, is_in_order, is_same, look_up
+from libs.scenarios.comparing import ABSENT, Absent, is_in_order, is_same, look_up
 from libs.scenarios.draws import OutOfDrawsError, ScriptedDraws
 from libs.scenarios.plain import event_type
 from libs.scenarios.scenario import Act, Expect, Scenario, Script, Wait
@@ -29,13 +29,16 @@ class Failure:
     found: Any
 
     def __str__(self) -> str:
-        expected, found = (_spell(value) for value in (self.expected, self.found))
+        expected, found = _spell(self.expected), _spell(self.found)
+        if expected == found:
+            # The text "1" and the number.
+            expected, found = json.dumps(self.expected), json.dumps(self.found)
         return f"step {self.step}: {self.what}: expected {expected}, found {found}"
 
 
 def _spell(value: Any) -> str:
-    """Write a value as files have it; what is no value of a file, and words, as they are."""
-    return value if isinstance(value, str) else json.dumps(value, default=str)
+    """Write a value as files have it, but words without quotes."""
+    return str(value) if isinstance(value, str | Absent) else json.dumps(value, default=str)
 
 
 @dataclass(frozen=True, slots=True)

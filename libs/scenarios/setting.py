@@ -84,11 +84,9 @@ def _place_seat(match: Match, seat: int, given: SeatSetup) -> None:
 
 def _place_properties(match: Match, setup: Setup) -> None:
     for square, given in setup.properties.items():
-        match.built[square] = given.built_this_turn
-        if given.owner is None:
-            continue
-        match.owner[square] = given.owner
+        match.owner[square] = e.NOBODY if given.owner is None else given.owner
         match.level[square] = given.level
+        match.built[square] = given.built_this_turn
         if given.mortgaged:
             match.mortgaged_round[square] = given.mortgaged_round or setup.round
 

@@ -1,0 +1,124 @@
+"""A state of a recorded match becomes a scenario that leads there."""
+
+import json
+from typing import Any, Final
+
+import pytest
+
+from libs.rules import events as e
+from libs.rules.evolve import apply
+from libs.rules.match import Match
+from libs.rules.state import describe
+from libs.scenarios.capture import Capture, capture
+from libs.scenarios.comparing import is_same
+from libs.scenarios.retelling import NotSayableError
+from libs.scenarios.running import Outcome, run
+from libs.scenarios.scenario import read_scenario
+from libs.wire.record import Record, decode
+from tests.support.matches import play_match
+
+TABLES: Final = [
+    ("opolyx.classic@1", 2),
+    ("opolyx.speed@1", 5),
+    ("opolyx.classic@2", 4),
+    ("opolyx.speed@2", 3),
+    ("opolyx.teams@2", 4),
+]
+
+
+def records_of(rule_set: str, seats: int, records_max: int = 1_200) -> list[Record]:
+    """Return the records of a match of simple hands."""
+    table = play_match(rule_set, seats, records_max=records_max)
+    return [decode(stored.data) for stored in table.records]
+
+
+def replayed(captured: Capture) -> Outcome:
+    """Run a captured scenario as a file has it."""
+    return run(read_scenario(json.loads(json.dumps(captured.document))))
+
+
+@pytest.mark.parametrize(("rule_set", "seats"), TABLES)
+def test_any_state_of_a_match_becomes_a_scenario_that_passes(rule_set: str, seats: int) -> None:
+    records = records_of(rule_set, seats)
+    last = records[-1].last_seq
+
+    for sequence in [*range(40, last, last // 25), last]:
+        captured = capture(records, sequence)
+        outcome = replayed(captured)
+
+        assert outcome.ok, (sequence, outcome.failures)
+        assert captured.setup_sequence <= captured.end_sequence <= sequence
+        assert _money(outcome.state) == _money(_state_at(records, captured.end_sequence))
+
+
+def test_the_end_says_what_was_reached() -> None:
+    records = records_of("opolyx.classic@2", 4)
+
+    captured = capture(records, records[-1].last_seq)
+
+    expected = captured.document["steps"][-1]["expect"]
+    state = _state_at(records, records[-1].last_seq)
+    assert is_same(expected["seats.0"], state["seats"][0])
+    assert expected["phase"] == state["phase"]
+
+
+def test_a_sequence_inside_a_record_means_the_record_before() -> None:
+    records = records_of("opolyx.classic@2", 3, 200)
+    long = next(record for record in records[50:] if len(record.events) > 2)
+
+    captured = capture(records, long.last_seq - 1)
+
+    assert captured.end_sequence == long.first_seq - 1
+
+
+def test_the_draws_that_came_after_are_left_over() -> None:
+    records = records_of("opolyx.classic@2", 3, 200)
+    middle = records[100].last_seq
+
+    left = replayed(capture(records, middle)).left
+
+    rolls = [
+        event
+        for record in records
+        if record.first_seq > middle
+        for event in record.events
+        if isinstance(event, e.DiceRolled)
+    ]
+    assert left.dice == tuple((roll.white_1, roll.white_2) for roll in rolls)
+
+
+def test_before_the_first_roll_there_is_nothing_to_set_up() -> None:
+    with pytest.raises(NotSayableError, match="no roll is pending"):
+        capture(records_of("opolyx.classic@2", 2, 20), 1)
+
+
+def test_what_the_rules_would_not_do_is_not_told_as_if_they_would() -> None:
+    records = records_of("opolyx.classic@2", 3, 60)
+    rolled = next(n for n, r in enumerate(records) if isinstance(r.events[0], e.DiceRolled))
+    # A roll by a seat whose turn it is not.
+    records[rolled].actor = "seat:2" if records[rolled].actor != "seat:2" else "seat:1"
+
+    with pytest.raises(NotSayableError, match="the rules do otherwise"):
+        capture(records, records[rolled].last_seq)
+
+
+def test_what_an_operator_did_is_beyond_a_scenario() -> None:
+    records = records_of("opolyx.classic@2", 3, 60)
+    rolled = next(n for n, r in enumerate(records) if isinstance(r.events[0], e.DiceRolled))
+    records[rolled].actor = "operator:somebody"
+
+    with pytest.raises(NotSayableError, match="by operator:somebody"):
+        capture(records, records[rolled].last_seq)
+
+
+def _state_at(records: list[Record], sequence: int) -> dict[str, Any]:
+    match, now = Match(), 0
+    for record in records:
+        if record.last_seq <= sequence:
+            apply(match, record.events)
+            now = record.at_ms
+    return describe(match, now)
+
+
+def _money(state: dict[str, Any]) -> object:
+    return state["seats"], state["properties"], state["phase"], state["turn"], state["round"]
