@@ -1,0 +1,64 @@
+"""The root of the command line: which commands there are, and in which module each lives."""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import Annotated, Any, Final
+
+import typer
+from typer.core import TyperGroup
+
+COMMANDS: Final = {
+    "scenario": "services.console.scenario",
+    "replay": "services.console.replay",
+    "verify": "services.console.verify",
+    "rules": "services.console.rules",
+    "board": "services.console.board",
+}
+"""Every command, in the order of the help, and its module, which has it as ``app``."""
+
+EPILOG: Final = (
+    "Data goes to stdout, all else to stderr. Exit codes: 0 all well, 1 failed, 2 wrong usage or a "
+    "malformed file, 3 not found, 6 a match does not verify."
+)
+
+
+class LazyGroup(TyperGroup):
+    """The commands, each imported when it is asked for: what is not needed costs no start-up."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - typer's
+        """Return the names of all commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - typer's
+        """Return a command by its name, None where there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        return typer.main.get_command(import_module(COMMANDS[cmd_name]).app)
+
+
+app = typer.Typer(
+    cls=LazyGroup,
+    help="An online property-trading board game: its rules, bots, records and proofs.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    # A traceback of a bug is for whoever mends it: whole, plain, and without the values of locals.
+    pretty_exceptions_enable=False,
+)
+
+
+def _show_version(asked: bool) -> None:  # noqa: FBT001 - typer's
+    if asked:
+        typer.echo(version("opolyx"))
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    *,
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Take the options that stand before any command."""

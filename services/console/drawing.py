@@ -1,0 +1,138 @@
+"""A match as a picture for the terminal: the board as a ring, and in it the seats and the news.
+
+It takes 77 columns and 22 lines and uses plain characters only, so that it can be read without
+colours: a square shows its number, its owner and its level, and the seats whose tokens are on it.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from rich.text import Text
+
+from libs.rules.clocks import next_deadline
+from libs.rules.events import NOBODY
+from libs.rules.match import Match
+from libs.rules.state import THIRD_FACES, seconds
+
+SIDE: Final = 10
+"""Squares from one corner of the board to the next."""
+CELL: Final = 7
+WIDTH: Final = (SIDE + 1) * CELL
+HEIGHT: Final = (SIDE + 1) * 2
+INSIDE: Final = WIDTH - 2 * CELL - 2
+
+TOP: Final = range(2 * SIDE, 3 * SIDE + 1)
+LEFT: Final = range(2 * SIDE - 1, SIDE, -1)
+RIGHT: Final = range(3 * SIDE + 1, 4 * SIDE)
+BOTTOM: Final = range(SIDE, -1, -1)
+
+SEAT_STYLES: Final = ("cyan", "magenta", "green", "yellow", "red", "blue")
+GROUP_STYLES: Final = {
+    "brown": "black on color(137)",
+    "light_blue": "black on color(117)",
+    "pink": "black on color(175)",
+    "orange": "black on color(214)",
+    "red": "white on color(160)",
+    "yellow": "black on color(227)",
+    "green": "white on color(28)",
+    "dark_blue": "white on color(25)",
+    "station": "black on color(250)",
+    "utility": "black on color(188)",
+}
+OTHERS: Final = {
+    "start": "START",
+    "jail": "JAIL",
+    "go_to_jail": "TO JAIL",
+    "chance": "chance",
+    "tax": "tax",
+}
+
+
+def draw(match: Match, names: Sequence[str], news: Sequence[str], now_ms: int) -> Text:
+    """Return the picture of *match*, with the names of its players and the news."""
+    inside = _inside(match, names, news, now_ms)
+    lines = [*_row(match, TOP)]
+    for left, right in zip(LEFT, RIGHT, strict=True):
+        for left_line, right_line in zip(_cell(match, left), _cell(match, right), strict=True):
+            lines.append(Text.assemble(left_line, " ", next(inside), " ", right_line))
+    lines += _row(match, BOTTOM)
+    return Text("\n").join(lines)
+
+
+def _row(match: Match, squares: Iterable[int]) -> list[Text]:
+    cells = [_cell(match, square) for square in squares]
+    return [Text.assemble(*line) for line in zip(*cells, strict=True)]
+
+
+def _cell(match: Match, square: int) -> tuple[Text, Text]:
+    """Return the two lines of a square: what it is, and who is there."""
+    here = match.board.squares[square]
+    if match.board.is_property(square):
+        what = Text(f"{square:>2}", GROUP_STYLES[here.group]) + _ownership(match, square)
+    elif here.kind == "corner20":
+        what = Text("POT" if match.rules.jackpot else "PARK", "bold")
+    else:
+        what = Text(OTHERS[here.kind], "dim" if here.kind in ("chance", "tax") else "bold")
+    who = Text()
+    for seat, position in enumerate(match.square):
+        if position == square and not match.out[seat]:
+            who.append(str(seat), f"bold reverse {SEAT_STYLES[seat]}")
+    return _padded(what, CELL), _padded(who, CELL)
+
+
+def _ownership(match: Match, square: int) -> Text:
+    owner = match.owner[square]
+    if owner == NOBODY:
+        return Text()
+    level = match.level[square]
+    state = "m" if match.mortgaged_round[square] else f"+{level}" if level else ""
+    return Text(f" {owner}", f"bold {SEAT_STYLES[owner]}").append(state)
+
+
+def _inside(match: Match, names: Sequence[str], news: Sequence[str], now_ms: int) -> Iterator[Text]:
+    """Go through the lines inside the ring, as many as it has room for."""
+    lines = [
+        Text(f"{match.rules.rule_set_id}, round {match.round}{_roll(match)}", "bold"),
+        Text(_pending(match, now_ms)),
+        Text(),
+        *_seats(match, names),
+        Text(),
+    ]
+    room = HEIGHT - 4
+    lines += [Text(sentence) for sentence in news[len(lines) - room :]]
+    lines += [Text()] * (room - len(lines))
+    return (_padded(line, INSIDE) for line in lines)
+
+
+def _roll(match: Match) -> str:
+    if not match.white_1:
+        return ""
+    third = f" + {THIRD_FACES[match.third]}" if match.third else ""
+    return f", last roll {match.white_1} + {match.white_2}{third}"
+
+
+def _pending(match: Match, now_ms: int) -> str:
+    if match.winners:
+        return f"over: seat {' and '.join(map(str, match.winners))} won"
+    deadline = next_deadline(match)
+    if deadline is None:
+        return match.phase
+    left = seconds(deadline.due - now_ms)
+    return f"seat {deadline.seat} has {left:g} s: {deadline.kind}"
+
+
+def _seats(match: Match, names: Sequence[str]) -> Iterator[Text]:
+    yield Text("  seat  player          cash   net worth", "dim")
+    for seat, name in enumerate(names):
+        mark = ">" if seat == match.turn else " "
+        state = "out" if match.out[seat] else "in jail" if match.in_jail[seat] else ""
+        yield Text.assemble(
+            f"{mark} ",
+            (f" {seat} ", f"bold reverse {SEAT_STYLES[seat]}"),
+            f"   {name:<10}{match.cash[seat]:>10,}  {match.net_worth(seat):>10,}  {state}",
+        )
+
+
+def _padded(text: Text, width: int) -> Text:
+    text.truncate(width, pad=True)
+    return text

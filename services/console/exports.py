@@ -1,0 +1,41 @@
+"""Exports of matches, as commands take them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from libs.wire.chain import BrokenChainError, follow
+from libs.wire.events import NewerSchemaError, UnreadableError
+from libs.wire.export import ExportError, read_export
+from libs.wire.record import Record
+from services.console.exits import NOT_FOUND, USAGE, stop
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return a file's bytes, or end the command."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        stop(f"{path}: there is no such file", NOT_FOUND)
+    except OSError as error:
+        stop(f"{path}: cannot be read: {error.strerror}", USAGE)
+
+
+def read_records(path: Path) -> list[Record]:
+    """Return the records of an export, each joined on to the one before, or end the command."""
+    try:
+        records = list(follow(read_export(read_bytes(path)).records))
+    except (ExportError, BrokenChainError, UnreadableError, NewerSchemaError) as error:
+        stop(f"{path}: {error}; `opolyx verify` says more", USAGE)
+    if not records:
+        stop(f"{path}: holds no record", USAGE)
+    return records
+
+
+def check_sequence(records: Sequence[Record], sequence: int | None) -> int:
+    """Return the sequence that was asked for, the last where none was, or end the command."""
+    last = records[-1].last_seq
+    if sequence is None:
+        return last
+    if not 1 <= sequence <= last:
+        stop(f"--at {sequence}: the match has the sequences 1 to {last}", USAGE)
+    return sequence

@@ -1,0 +1,173 @@
+"""What happens in a match, told in sentences for people."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, get_args
+
+from libs.rules import events as e
+from libs.rules.board import Board
+from libs.rules.state import THIRD_FACES
+
+
+def narrate(event: e.Event, board: Board) -> str | None:
+    """Return the sentence for an event, None for one that says nothing to onlookers."""
+    tell = _SENTENCES.get(type(event))
+    return None if tell is None else tell(event, board)
+
+
+_Tell = Callable[[Any, Board], str]
+
+
+def _on(board: Board, square: int) -> str:
+    label = _CORNERS.get(board.kind[square]) or board.label(square).replace("_", " ")
+    return f"{label} ({square})"
+
+
+_CORNERS: Final = {"start": "Start", "jail": "the jail", "corner20": "the far corner"}
+
+
+def _moved(event: e.TokenMoved, board: Board) -> str:
+    if event.how != "jail" and board.kind[event.target] == "jail":
+        return f"Seat {event.seat} just visits the jail."
+    return f"Seat {event.seat} is on {_on(board, event.target)}."
+
+
+def _started(event: e.MatchStarted, _: Board) -> str:
+    return f"The match starts: {event.starting_cash:,} each, seat {event.first_seat} begins."
+
+
+def _rolled(event: e.DiceRolled, _: Board) -> str:
+    third = f" and {THIRD_FACES[event.third]}" if event.third else ""
+    return f"Seat {event.seat} rolls {event.white_1} and {event.white_2}{third}."
+
+
+def _auction_closed(event: e.AuctionClosed, board: Board) -> str:
+    name = _on(board, event.square)
+    if event.winner == e.NOBODY:
+        return f"Nobody wants {name}."
+    return f"Seat {event.winner} gets {name} for {event.amount:,}."
+
+
+def _debt(event: e.DebtOpened, _: Board) -> str:
+    creditors = " and ".join(
+        "the bank" if seat == e.BANK else f"seat {seat}" for seat, _ in event.creditors
+    )
+    return f"Seat {event.debtor} owes {creditors} {event.amount:,} ({event.reason})."
+
+
+def _paid(event: e.DebtPaid, _: Board) -> str:
+    amount = sum(amount for _, amount in event.amounts) + event.withheld
+    tax = f", {event.withheld:,} of it tax" if event.withheld else ""
+    return f"Seat {event.debtor} pays {amount:,}{tax}."
+
+
+def _side(side: e.Side, board: Board) -> str:
+    parts = [f"{side.cash:,}"] if side.cash else []
+    return " and ".join(parts + [_on(board, square) for square in side.squares]) or "nothing"
+
+
+def _offered(event: e.TradeOffered, board: Board) -> str:
+    give, take = _side(event.give, board), _side(event.take, board)
+    return f"Seat {event.proposer} offers seat {event.receiver} {give} for {take}."
+
+
+def _jackpot(event: e.JackpotRolled, _: Board) -> str:
+    won = f"wins {event.payout:,}" if event.payout else "loses the stake"
+    return f"The jackpot die shows {event.die}: seat {event.seat} {won}."
+
+
+def _ended(event: e.MatchEnded, _: Board) -> str:
+    why = "the last one standing" if event.why == "last_standing" else "the richest at the cap"
+    winners = _seats(event.winners)
+    return f"The match ends in round {event.round}: {winners} won, {why}."
+
+
+def _seats(seats: Sequence[int]) -> str:
+    names = " and ".join(map(str, seats))
+    return f"seat {names}" if len(seats) == 1 else f"seats {names}"
+
+
+_SENTENCES: Final[Mapping[type, _Tell]] = {
+    e.MatchStarted: _started,
+    e.RoundStarted: lambda event, _: f"Round {event.round}.",
+    e.DecisionTimedOut: lambda event, _: f"Seat {event.seat} runs out of time ({event.kind}).",
+    e.DiceRolled: _rolled,
+    e.TokenMoved: _moved,
+    e.SalaryPaid: lambda event, _: f"Seat {event.seat} gets its salary, {event.amount:,}.",
+    e.LandingBonusPaid: lambda event, _: f"Seat {event.seat} gets the bonus, {event.amount:,}.",
+    e.PropertyBought: lambda event, board: (
+        f"Seat {event.seat} buys {_on(board, event.square)} for {event.price:,}."
+    ),
+    e.PropertyDeclined: lambda event, board: (
+        f"Seat {event.seat} declines {_on(board, event.square)}: an auction."
+    ),
+    e.PropertyReleased: lambda event, board: f"{_on(board, event.square)} goes back to the bank.",
+    e.BidPlaced: lambda event, _: f"Seat {event.seat} bids {event.amount:,}.",
+    e.BidPassed: lambda event, _: f"Seat {event.seat} passes.",
+    e.BidVoided: lambda event, _: f"The bid of seat {event.seat} no longer stands.",
+    e.AuctionClosed: _auction_closed,
+    e.CardDrawn: lambda event, _: f"Seat {event.seat} draws card {event.card}.",
+    e.CashReceived: lambda event, _: f"Seat {event.seat} receives {event.amount:,}.",
+    e.DebtOpened: _debt,
+    e.DebtPaid: _paid,
+    e.CashCollected: lambda event, _: (
+        f"Seat {event.from_seat} pays seat {event.to_seat} {event.amount:,}."
+    ),
+    e.LevelBuilt: lambda event, board: (
+        f"Seat {event.seat} builds level {event.level} on {_on(board, event.square)}."
+    ),
+    e.LevelSold: lambda event, board: (
+        f"Seat {event.seat} sells a level of {_on(board, event.square)}."
+    ),
+    e.PropertyMortgaged: lambda event, board: (
+        f"Seat {event.seat} mortgages {_on(board, event.square)}."
+    ),
+    e.PropertyRedeemed: lambda event, board: (
+        f"Seat {event.seat} redeems {_on(board, event.square)}."
+    ),
+    e.MortgageReminded: lambda event, board: (
+        f"Seat {event.seat} has {event.rounds_left} rounds to redeem {_on(board, event.square)}."
+    ),
+    e.JailEntered: lambda event, _: f"Seat {event.seat} goes to jail ({event.why}).",
+    e.JailAttemptFailed: lambda event, _: f"Seat {event.seat} stays in jail.",
+    e.BailPaid: lambda event, _: f"Seat {event.seat} pays {event.amount:,} bail.",
+    e.JailLeft: lambda event, _: f"Seat {event.seat} leaves jail.",
+    e.BusMoveChosen: lambda event, _: f"Seat {event.seat} takes the bus for {event.total}.",
+    e.TeleportChosen: lambda event, _: f"Seat {event.seat} goes wherever it likes.",
+    e.JumpMade: lambda event, board: f"An X takes seat {event.seat} to {_on(board, event.target)}.",
+    e.JackpotBetPlaced: lambda event, _: (
+        f"Seat {event.seat} bets {event.stake:,} on {' and '.join(map(str, event.numbers))}."
+    ),
+    e.JackpotDeclined: lambda event, _: f"Seat {event.seat} does not bet.",
+    e.JackpotRolled: _jackpot,
+    e.TradeOffered: _offered,
+    e.TradeAccepted: lambda event, _: f"Offer {event.offer} is accepted.",
+    e.TradeRejected: lambda event, _: f"Offer {event.offer} is rejected.",
+    e.TradeWithdrawn: lambda event, _: f"Offer {event.offer} is withdrawn.",
+    e.TradeClosed: lambda event, _: f"Offer {event.offer} is closed ({event.why}).",
+    e.TurnMissed: lambda event, _: f"Seat {event.seat} misses its turn.",
+    e.SeatBankrupted: lambda event, _: f"Seat {event.seat} is bankrupt.",
+    e.SeatSurrendered: lambda event, _: f"Seat {event.seat} surrenders.",
+    e.MatchEnded: _ended,
+}
+
+_SILENT: Final = (
+    e.MatchCreated,
+    e.SeedContributed,
+    e.TurnStarted,
+    e.TurnEnded,
+    e.DeadlineSet,
+    e.DeadlineExtended,
+    e.PropertyOffered,
+    e.AuctionOpened,
+    e.BailOffered,
+    e.BusOffered,
+    e.TeleportOffered,
+    e.JackpotOffered,
+    e.SeedRevealed,
+    e.MatchAborted,
+    e.MatchFrozen,
+    e.MatchResumed,
+)
+"""Events that tell an onlooker nothing, or what the next one tells."""
+
+assert {*_SENTENCES, *_SILENT} == set(get_args(e.Event)), "every event is told, or says not"

@@ -1,0 +1,89 @@
+"""Writing data: tables for people, JSON for programs, both on stdout."""
+
+import json
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import Annotated, Any, Final
+
+import typer
+
+WIDTH: Final = 100
+SHORT: Final = 20
+
+
+class Format(StrEnum):
+    """How data is written."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+FormatOption = Annotated[
+    Format, typer.Option("-o", "--output", help="How to write the data.", show_default=True)
+]
+
+
+def write_json(value: object) -> None:
+    """Write a value as JSON, what fits on a line on one line."""
+    typer.echo(render(value))
+
+
+def write_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write rows under a header, numbers to the right; the same on a terminal and in a pipe."""
+    cells = [[_spell(cell) for cell in row] for row in rows]
+    table = [list(header), *cells]
+    widths = [max(len(row[column]) for row in table) for column in range(len(header))]
+    is_number = [
+        bool(cells) and all(_is_numeric(row[column]) for row in cells)
+        for column in range(len(header))
+    ]
+    for row in table:
+        line = (
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, is_number, strict=True)
+        )
+        typer.echo("  ".join(line).rstrip())
+
+
+def render(value: Any, indent: str = "") -> str:
+    """Write JSON that a person can read too: lines are only broken where they would be too long."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(indent) + len(line) <= WIDTH or not value or not isinstance(value, dict | list):
+        return line
+    inner = indent + "  "
+    if isinstance(value, dict):
+        parts = [
+            f"{json.dumps(key, ensure_ascii=False)}: {render(value[key], inner)}" for key in value
+        ]
+        opening, closing = "{}"
+    else:
+        parts = [render(entry, inner) for entry in value]
+        opening, closing = "[]"
+    if max(map(len, parts)) <= SHORT:
+        parts = _fill(parts, WIDTH - len(inner))
+    separator = f",\n{inner}"
+    return f"{opening}\n{inner}{separator.join(parts)}\n{indent}{closing}"
+
+
+def _fill(parts: Sequence[str], width: int) -> list[str]:
+    """Put as many short parts on each line as fit."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        longer = f"{lines[-1]}, {part}"
+        if len(longer) < width:
+            lines[-1] = longer
+        else:
+            lines.append(part)
+    return lines
+
+
+def _spell(cell: object) -> str:
+    if cell is None:
+        return "-"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    return f"{cell:,}" if isinstance(cell, int) else str(cell)
+
+
+def _is_numeric(cell: str) -> bool:
+    return cell == "-" or cell.replace(",", "").replace(".", "").isdigit()

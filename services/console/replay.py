@@ -1,0 +1,85 @@
+"""``opolyx replay``: the state of a recorded match, at its end or at any sequence."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from libs.rules.evolve import apply
+from libs.rules.match import Match
+from libs.rules.state import describe
+from libs.wire.record import Record
+from services.console.exports import check_sequence, read_records
+from services.console.output import Format, FormatOption, write_json, write_table
+
+app = typer.Typer()
+
+State = dict[str, Any]
+
+
+@app.command()
+def replay(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An export of a match.")],
+    sequence: Annotated[
+        int | None,
+        typer.Option("--at", metavar="SEQ", help="Stop after this event; the last by default."),
+    ] = None,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Rebuild a match from its record and print its state.
+
+    The state has the form that scenarios compare with. Exit codes: 0 printed, 2 the file is no
+    export or the match has no such sequence, 3 there is no such file.
+    """
+    records = read_records(file)
+    at = check_sequence(records, sequence)
+    match, at_ms = state_at(records, at)
+    state = describe(match, at_ms)
+    if output == Format.JSON:
+        write_json(state)
+    else:
+        _print(match, state)
+
+
+def state_at(records: list[Record], sequence: int) -> tuple[Match, int]:
+    """Return the match as it was after the event number *sequence*, and when that was."""
+    match = Match()
+    at_ms = 0
+    for record in records:
+        if record.first_seq > sequence:
+            break
+        apply(match, record.events[: sequence - record.first_seq + 1])
+        at_ms = record.at_ms
+    return match, at_ms
+
+
+def _print(match: Match, state: State) -> None:
+    typer.echo(f"match {match.match_id}, {state['rule_set']}, sequence {match.sequence}")
+    turn = "-" if state["turn"] is None else state["turn"]
+    typer.echo(f"round {state['round']}, turn of seat {turn}, {state['phase']}")
+    if state["winners"]:
+        typer.echo(f"won by seat {', '.join(map(str, state['winners']))}")
+    typer.echo("")
+    header = ("seat", "cash", "net worth", "square", "on", "in jail", "out", "properties")
+    write_table(header, (_seat_row(match, seat) for seat in range(len(state["seats"]))))
+
+
+def _seat_row(match: Match, seat: int) -> tuple[object, ...]:
+    square = match.square[seat]
+    return (
+        seat,
+        match.cash[seat],
+        match.net_worth(seat),
+        square,
+        match.board.label(square),
+        match.in_jail[seat],
+        match.out[seat],
+        ", ".join(_spell_property(match, owned) for owned in match.properties_of(seat)) or "-",
+    )
+
+
+def _spell_property(match: Match, square: int) -> str:
+    """Write a property as its square, with a plus for each level, or in brackets if mortgaged."""
+    if match.mortgaged_round[square]:
+        return f"({square})"
+    return f"{square}{'+' * match.level[square]}"

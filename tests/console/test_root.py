@@ -1,0 +1,86 @@
+"""The command line as a process: its help, its codes, and what it imports."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from services.console.app import COMMANDS, app
+from tests.support.repository import ROOT
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command as a person would."""
+    return subprocess.run(
+        [sys.executable, "-m", "services.console", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_help_names_every_command_and_the_exit_codes(cli: CliRunner) -> None:
+    shown = cli.invoke(app, ["--help"])
+
+    assert shown.exit_code == 0
+    assert all(name in shown.output for name in COMMANDS)
+    assert "6 a match does not verify" in " ".join(shown.output.split())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(cli: CliRunner, name: str) -> None:
+    shown = cli.invoke(app, [name, "--help"])
+
+    assert shown.exit_code == 0
+    assert f"Usage: opolyx {name}" in shown.output.replace("root", "opolyx")
+
+
+def test_without_a_command_the_help_is_shown(cli: CliRunner) -> None:
+    assert "Usage" in cli.invoke(app, []).output
+
+
+@pytest.mark.parametrize(
+    "arguments", [["gamble"], ["--gamble"], ["rules"], ["board", "show", "-x"]]
+)
+def test_wrong_usage_is_2(cli: CliRunner, arguments: list[str]) -> None:
+    assert cli.invoke(app, arguments).exit_code == 2
+
+
+def test_the_process_exits_with_the_codes_of_its_commands(export: Path, tmp_path: Path) -> None:
+    """A command that returned its code instead of raising it would end with 0."""
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text("{}")
+
+    assert run("rules", "show", "opolyx.classic@2").returncode == 0
+    assert run("rules", "show", "opolyx.classic@9").returncode == 3
+    assert run("scenario", str(wrong)).returncode == 2
+    assert run("verify", str(export)).returncode == 0
+
+
+def test_data_goes_to_stdout_and_all_else_to_stderr() -> None:
+    told = run("rules", "show", "opolyx.classic@9")
+
+    assert told.stdout == ""
+    assert "opolyx.classic@2" in told.stderr
+
+
+def test_looking_at_the_rules_loads_nothing_that_takes_time() -> None:
+    code = (
+        "import sys\n"
+        "from services.console.app import app\n"
+        "try:\n"
+        "    app(['rules', 'show', 'opolyx.classic@2'])\n"
+        "finally:\n"
+        "    heavy = {'google.protobuf', 'cryptography', 'rich.live', 'yaml'} & set(sys.modules)\n"
+        "    assert not heavy, heavy\n"
+    )
+
+    told = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert told.stderr == ""
+    assert told.returncode == 0

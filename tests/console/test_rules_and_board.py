@@ -1,0 +1,107 @@
+"""``opolyx rules`` and ``opolyx board``: everything that the rules count with."""
+
+import json
+from dataclasses import asdict
+
+import pytest
+from typer.testing import CliRunner
+
+from libs.rules.rule_sets import RULE_SETS
+from services.console.app import app
+from services.console.output import render
+from services.console.rules import SWITCHES, spell
+from tests.architecture.rule_ids import SPECIFIED
+
+
+def test_all_rule_sets_are_listed(cli: CliRunner) -> None:
+    table = cli.invoke(app, ["rules", "list"])
+    listed = cli.invoke(app, ["rules", "list", "-o", "json"])
+
+    assert all(rule_set_id in table.stdout for rule_set_id in RULE_SETS)
+    assert [entry["rule_set_id"] for entry in json.loads(listed.stdout)] == list(RULE_SETS)
+
+
+@pytest.mark.parametrize("rule_set_id", RULE_SETS)
+def test_every_switch_and_number_is_shown(cli: CliRunner, rule_set_id: str) -> None:
+    table = cli.invoke(app, ["rules", "show", rule_set_id])
+    shown = cli.invoke(app, ["rules", "show", rule_set_id, "-o", "json"])
+
+    switches = asdict(RULE_SETS[rule_set_id])
+    assert json.loads(shown.stdout) == json.loads(json.dumps(switches))
+    assert all(name in table.stdout for name in switches)
+
+
+def test_the_rules_that_a_switch_belongs_to_exist() -> None:
+    named = [rule for switch in SWITCHES.values() for rule in switch.rules.split(", ")]
+
+    assert [rule for rule in named if rule not in (*SPECIFIED, "-")] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "spelt"),
+    [
+        ("teams", False, "no"),
+        ("third_die_round", 0, "never"),
+        ("third_die_round", 7, "7"),
+        ("levels_per_turn", 0, "no limit"),
+        ("landing_bonus", 0, "0"),
+        ("turn_clock_ms", 75_000, "75 s"),
+        ("tax_full_bp", 9_900, "99 %"),
+        ("redeem_fee_percent", 10, "10 %"),
+        ("starting_cash", 15_000, "15,000"),
+        ("seats", (4, 6), "4, 6"),
+    ],
+)
+def test_values_are_spelt_for_people(name: str, value: object, spelt: str) -> None:
+    assert spell(name, value) == spelt
+
+
+def test_an_unknown_rule_set_is_not_found(cli: CliRunner) -> None:
+    told = cli.invoke(app, ["rules", "show", "opolyx.classic"])
+
+    assert told.exit_code == 3
+    assert "opolyx.classic@2" in told.stderr
+
+
+def test_the_board_shows_forty_squares(cli: CliRunner) -> None:
+    table = cli.invoke(app, ["board", "show"])
+    shown = json.loads(cli.invoke(app, ["board", "show", "-o", "json"]).stdout)
+
+    assert len(table.stdout.splitlines()) == 1 + 40
+    assert [square["square"] for square in shown["squares"]] == list(range(40))
+    assert shown["squares"][39] == {
+        "square": 39,
+        "name": "dark_blue 2",
+        "kind": "street",
+        "group": "dark_blue",
+        "price": 4_000,
+        "build_cost": 2_000,
+        "rents": [500, 2_000, 6_000, 14_000, 17_000, 20_000],
+    }
+    assert len(shown["groups"]) == 10
+
+
+def test_an_unknown_board_is_not_found(cli: CliRunner) -> None:
+    assert cli.invoke(app, ["board", "show", "round"]).exit_code == 3
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        [],
+        None,
+        "text",
+        {"a": []},
+        [[n, n + 1] for n in range(200)],
+        {"long": {str(n): {"owner": n, "level": [1, 2]} for n in range(40)}},
+        [{"text": "x" * 200}],
+        ["é"],
+    ],
+    ids=str,
+)
+def test_readable_json_is_json_and_fits_where_it_can(value: object) -> None:
+    text = render(value)
+
+    assert json.loads(text) == value
+    assert all(len(line) <= 102 or "x" * 200 in line for line in text.splitlines())
