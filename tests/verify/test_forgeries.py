@@ -6,13 +6,16 @@ anew. What only an outsider cannot do is in `test_heads.py`.
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from libs.kernel.chance import FairDraws, commitment
 from libs.verify import MISMATCH, OK, verify
 from libs.wire.heads import key_file
-from libs.wire.record import StoredRecord, chain_hash
+from libs.wire.record import GENESIS, HASH_SIZE, StoredRecord, chain_hash
 from opolyx.record.v1 import event_pb2, record_pb2
 from tests.support.forging import KEY, Evidence, evidence, exported
 
@@ -37,7 +40,7 @@ def check(tmp_path: Path) -> Callable[[bytes], tuple[int, str]]:
 Check = Callable[[bytes], tuple[int, str]]
 
 
-def places(records: Records, kind: str) -> Iterator[tuple[int, event_pb2.Event]]:
+def found(records: Records, kind: str) -> Iterator[tuple[int, event_pb2.Event]]:
     """Yield the events of a kind, each with the number of its record."""
     for number, record in enumerate(records, 1):
         for event in record.events:
@@ -46,7 +49,7 @@ def places(records: Records, kind: str) -> Iterator[tuple[int, event_pb2.Event]]
 
 
 def rolls(records: Records) -> list[tuple[int, event_pb2.DiceRolled]]:
-    return [(number, event.dice_rolled) for number, event in places(records, "dice_rolled")]
+    return [(number, event.dice_rolled) for number, event in found(records, "dice_rolled")]
 
 
 def test_nothing_forged_is_all_well(check: Check) -> None:
@@ -77,7 +80,7 @@ class TestDice:
 
     def test_another_first_seat(self, check: Check) -> None:
         def forge(records: Records) -> None:
-            _, event = next(places(records, "match_started"))
+            _, event = next(found(records, "match_started"))
             event.match_started.first_seat = (event.match_started.first_seat + 1) % 4
 
         code, said = check(MATCH.forged(forge).export())
@@ -88,7 +91,7 @@ class TestDice:
         match = evidence("opolyx.classic@2", records_max=400, seed=1)
 
         def forge(records: Records) -> None:
-            _, event = next(places(records, "jackpot_rolled"))
+            _, event = next(found(records, "jackpot_rolled"))
             event.jackpot_rolled.die = event.jackpot_rolled.die % 6 + 1
 
         assert check(match.export())[0] == OK
@@ -142,7 +145,7 @@ class TestDice:
 class TestSeeds:
     def test_a_seed_that_was_not_committed_to(self, check: Check) -> None:
         def forge(records: Records) -> None:
-            _, event = next(places(records, "seed_revealed"))
+            _, event = next(found(records, "seed_revealed"))
             event.seed_revealed.seed = bytes(32)
 
         code, said = check(MATCH.forged(forge).export())
@@ -153,8 +156,8 @@ class TestSeeds:
         """With another seed and a commitment to it, every draw differs."""
 
         def forge(records: Records) -> None:
-            _, created = next(places(records, "match_created"))
-            _, revealed = next(places(records, "seed_revealed"))
+            _, created = next(found(records, "match_created"))
+            _, revealed = next(found(records, "seed_revealed"))
             created.match_created.commitment = commitment(MATCH.match_id, bytes(32))
             revealed.seed_revealed.seed = bytes(32)
 
@@ -163,7 +166,7 @@ class TestSeeds:
 
     def test_a_client_seed_that_was_not_given(self, check: Check) -> None:
         def forge(records: Records) -> None:
-            _, event = next(places(records, "seed_contributed"))
+            _, event = next(found(records, "seed_contributed"))
             event.seed_contributed.client_seed = b"another of 16 to 32"
 
         code, said = check(MATCH.forged(forge).export())
@@ -171,7 +174,7 @@ class TestSeeds:
 
     def test_a_client_seed_left_out(self, check: Check) -> None:
         def forge(records: Records) -> None:
-            number, event = next(places(records, "seed_contributed"))
+            number, event = next(found(records, "seed_contributed"))
             records[number - 1].events.remove(event)
 
         code, said = check(MATCH.forged(forge).export())
@@ -180,7 +183,7 @@ class TestSeeds:
     @pytest.mark.parametrize("size", [1, 15, 33, 300])
     def test_a_client_seed_of_another_size(self, check: Check, size: int) -> None:
         def forge(records: Records) -> None:
-            _, event = next(places(records, "seed_contributed"))
+            _, event = next(found(records, "seed_contributed"))
             event.seed_contributed.client_seed = bytes(size)
 
         code, said = check(MATCH.forged(forge).export())
@@ -244,7 +247,7 @@ class TestBirth:
             records[5].events.append(records[0].events[0])
 
         def started(records: Records) -> None:
-            _, event = next(places(records, "match_started"))
+            _, event = next(found(records, "match_started"))
             records[5].events.append(event)
 
         assert "created twice" in check(MATCH.forged(created).export())[1]
@@ -252,7 +255,7 @@ class TestBirth:
 
     def test_dice_before_the_start(self, check: Check) -> None:
         def forge(records: Records) -> None:
-            number, event = next(places(records, "dice_rolled"))
+            number, event = next(found(records, "dice_rolled"))
             records[0].events.append(event)
             del records[number - 1]
             event.dice_rolled.draw.counter = 0
@@ -399,18 +402,40 @@ class TestChain:
         assert "field 5 is there twice" in check(exported(MATCH.match_id, stored))[1]
 
 
+@settings(max_examples=300)
+@given(st.data())
+def test_chained_rubbish_is_told_and_never_does_worse(data: st.DataObject) -> None:
+    """A flipped byte may still tell a match that could have been; it may not stop the verifier."""
+    messages = list(MATCH.records)
+    at = data.draw(st.integers(0, len(messages) - 1))
+    rubbish = bytearray(messages[at])
+    for _ in range(data.draw(st.integers(1, 3))):
+        rubbish[data.draw(st.integers(0, len(rubbish) - 1))] = data.draw(st.integers(0, 255))
+    places = MATCH.chained()
+    stored, last_hash = places[:at], places[at - 1].hash if at else GENESIS
+    for number, message in enumerate([bytes(rubbish), *messages[at + 1 :]], at):
+        linked = message[:-HASH_SIZE] + last_hash
+        last_hash = chain_hash(last_hash, linked)
+        stored.append(places[number]._replace(hash=last_hash, data=linked))
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "match.opolyx"
+        path.write_bytes(exported(MATCH.match_id, stored))
+        assert verify(path).code in (OK, MISMATCH)
+
+
 def rehashed(record: StoredRecord, data: bytes, prev_hash: bytes) -> StoredRecord:
     return record._replace(data=data, hash=chain_hash(prev_hash, data))
 
 
 def seed_of(records: Records) -> bytes:
-    _, event = next(places(records, "seed_revealed"))
+    _, event = next(found(records, "seed_revealed"))
     return event.seed_revealed.seed
 
 
 def client_seeds_of(records: Records) -> list[bytes | None]:
     given: list[bytes | None] = [None] * 4
-    for _, event in places(records, "seed_contributed"):
+    for _, event in found(records, "seed_contributed"):
         given[event.seed_contributed.seat] = event.seed_contributed.client_seed
     return given
 
@@ -419,4 +444,4 @@ def test_evidence_has_what_is_forged_here() -> None:
     """Were it otherwise, tests above would prove less than they say."""
     assert isinstance(MATCH, Evidence)
     assert len(rolls(MATCH.messages())) > 10
-    assert sum(1 for _ in places(MATCH.messages(), "seed_contributed")) == 1
+    assert sum(1 for _ in found(MATCH.messages(), "seed_contributed")) == 1
