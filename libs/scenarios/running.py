@@ -43,10 +43,15 @@ def _spell(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a scenario went: *events* of each step, the draws that are left, the state at the end."""
+    """How a scenario went: *events* of each step, the draws that are left, the state at the end.
+
+    *ran_out* tells that a step found no draw to take, which is a fault of the file; its failure is
+    the last one.
+    """
 
     scenario: Scenario
     failures: tuple[Failure, ...]
+    ran_out: bool
     events: tuple[tuple[e.Event, ...], ...]
     left: Script
     state: dict[str, Any]
@@ -82,16 +87,19 @@ class _Run:
         """The events of the last step that was a command or time."""
 
     def play(self) -> Outcome:
+        ran_out = False
         try:
             for number, step in enumerate(self._scenario.steps, start=1):
                 self._step = number
                 self._take(step)
         except OutOfDrawsError as error:
+            ran_out = True
             self._events.append(tuple(self._caused))
-            self._fail(error.kind, "another scripted draw", "none left")
+            self._fail(f"draws.{error.kind}", "another one", "none left")
         return Outcome(
             self._scenario,
             tuple(self._failures),
+            ran_out,
             tuple(self._events),
             self._draws.left,
             describe(self._match, self._now),

@@ -38,7 +38,8 @@ def scenario(
     """Play scripted situations on the real rules engine, or write one from a match.
 
     Exit codes: 0 all as expected, 1 an expectation failed (or no scenario leads to that state of
-    the match), 2 a file is wrong, 3 there is no such file. Of several the greatest counts.
+    the match), 2 a file is wrong or scripts too few draws, 3 there is no such file. Of several the
+    greatest counts.
     """
     if source is not None:
         if files:
@@ -66,7 +67,8 @@ def _play(path: Path) -> tuple[Result, int]:
         return _wrong(path, "there is no such file"), NOT_FOUND
     except OSError as error:
         return _wrong(path, f"cannot be read: {error.strerror}"), USAGE
-    return _describe(path, outcome), 0 if outcome.ok else FAILED
+    code = USAGE if outcome.ran_out else 0 if outcome.ok else FAILED
+    return _describe(path, outcome), code
 
 
 def _wrong(path: Path, reason: str) -> Result:

@@ -26,6 +26,7 @@ ROLL = {"seat": 0, "command": "roll"}
 GOOD = scenario(ROLL, {"expect": {"seats.0.square": 3}}, name="good")
 BAD = scenario(ROLL, {"expect": {"seats.0.square": 4, "seats.9.cash": 1}}, name="bad")
 WRONG = scenario(name="wrong", setup={"turn": 2})
+SHORT = scenario(ROLL, name="short", draws={})
 
 
 @pytest.fixture
@@ -45,8 +46,8 @@ def write(tmp_path: Path) -> Any:
 
 @pytest.mark.parametrize(
     ("scenarios", "code"),
-    [([GOOD], 0), ([GOOD, BAD], 1), ([BAD, WRONG], 2), ([WRONG, GOOD], 2)],
-    ids=["well", "failed", "wrong", "wrong first"],
+    [([GOOD], 0), ([GOOD, BAD], 1), ([BAD, WRONG], 2), ([WRONG, GOOD], 2), ([SHORT], 2)],
+    ids=["well", "failed", "wrong", "wrong first", "too few draws"],
 )
 def test_the_exit_code_is_that_of_the_worst_file(
     cli: CliRunner, write: Any, scenarios: list[dict[str, Any]], code: int

@@ -317,8 +317,9 @@ def test_a_draw_that_is_missing_ends_the_scenario_at_its_step(
     )
 
     assert failures(outcome) == [
-        f"step {len(steps)}: {kind}: expected another scripted draw, found none left"
+        f"step {len(steps)}: draws.{kind}: expected another one, found none left"
     ]
+    assert outcome.ran_out
     assert outcome.state["round"] == setup.get("round", 1)
 
 
