@@ -8,7 +8,9 @@ import pytest
 
 from libs.scenarios.files import read_file, read_text
 from libs.scenarios.reading import MalformedError
+from libs.scenarios.running import run
 from libs.scenarios.scenario import Act, Expect, PropertySetup, SeatSetup, Wait
+from tests.support.repository import ROOT
 
 LEAST: Final[dict[str, Any]] = {
     "id": "least",
@@ -206,3 +208,10 @@ def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
     path.write_text(json.dumps(LEAST), encoding="utf-8-sig")
 
     assert read_file(path).scenario_id == "least"
+
+
+def test_the_example_of_the_guide_is_one() -> None:
+    guide = (ROOT / "libs/scenarios/README.md").read_text(encoding="utf-8")
+    example = guide.partition("```json\n")[2].partition("```")[0]
+
+    assert run(read_text(example)).ok
