@@ -33,10 +33,9 @@ class Deadline:
 
 def decision_deadlines(match: Match) -> list[Deadline]:
     """Return the deadlines of pending decisions, debts in their order."""
-    if match.deadline_kind:
-        seat = match.deadline_seat
-        number, due = match.deadline_number, match.deadline_due
-        return [Deadline(match.deadline_kind, seat, number, seat, due)]
+    set_to = match.deadline
+    if set_to is not None:
+        return [Deadline(set_to.kind, set_to.scope, set_to.number, set_to.seat, set_to.due)]
     return [
         Deadline(phases.DEBT, debt.debt, debt.number, debt.debtor, debt.due) for debt in match.debts
     ]

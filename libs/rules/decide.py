@@ -26,7 +26,7 @@ from libs.rules import events as e
 from libs.rules.landing import land
 from libs.rules.match import Match
 from libs.rules.refusals import Refusal
-from libs.rules.ruling import LAND, NOTHING, Ruling
+from libs.rules.ruling import CARRY_ON, LAND, NOTHING, Ruling
 from libs.rules.turns import carry_on
 
 Decision = list[e.Event] | Refusal
@@ -52,23 +52,20 @@ def play(match: Match, command: c.Command, draws: Draws, at_ms: int) -> Decision
     if handler is None:
         handler = _SYSTEM[kind]
         refusal = _refuse_system(match, kind)
-    elif command.seat in match.acting:  # type: ignore[union-attr]
-        refusal = None
-    else:
+        if refusal is not None:
+            return refusal
+    elif command.seat not in match.acting:  # type: ignore[union-attr]
         refusal = _refuse_seat(match, kind, command.seat)  # type: ignore[union-attr]
-    if refusal is not None:
-        return refusal
+        if refusal is not None:
+            return refusal
     ruling = Ruling(match, draws, at_ms)
     refusal = handler(ruling, command)
     if refusal is not None:
         return refusal
     step = ruling.next
-    while step != NOTHING:
+    while step:
         ruling.next = NOTHING
-        if step == LAND:
-            land(ruling)
-        else:
-            carry_on(ruling)
+        _FLOW[step](ruling)
         step = ruling.next
     match.sequence += len(ruling.events)
     return ruling.events
@@ -102,6 +99,9 @@ def _refuse_system(match: Match, kind: type) -> Refusal | None:
         return Refusal(Reason.MATCH_FROZEN, "CLOCK-1", {"frozen_at": match.frozen_at})
     return None
 
+
+_FLOW: Final = {LAND: land, CARRY_ON: carry_on}
+"""How a turn goes on after what a topic has done."""
 
 _Handler = Callable[[Ruling, Any], Refusal | None]
 

@@ -4,7 +4,7 @@ from libs.rules import cards, jail
 from libs.rules import events as e
 from libs.rules.board import SQUARES
 from libs.rules.match import Match
-from libs.rules.moving import move_back, move_forward_to
+from libs.rules.moving import move_back, move_by_card
 from libs.rules.paying import open_debt
 from libs.rules.ruling import CARRY_ON, NOTHING, Ruling
 
@@ -22,11 +22,11 @@ def draw_card(ruling: Ruling, seat: int) -> None:
     elif effect == cards.PAY:
         _owe(ruling, seat, number, ((e.BANK, amount),))
     elif effect == cards.GO_TO:
-        move_forward_to(ruling, seat, amount, "card")
+        move_by_card(ruling, seat, amount)
     elif effect == cards.NEAREST_STATION:
-        move_forward_to(ruling, seat, nearest(match, seat, match.board.stations), "card")
+        move_by_card(ruling, seat, nearest(match, seat, match.board.stations))
     elif effect == cards.NEAREST_UTILITY:
-        move_forward_to(ruling, seat, nearest(match, seat, match.board.utilities), "card")
+        move_by_card(ruling, seat, nearest(match, seat, match.board.utilities))
     elif effect == cards.COLLECT_EACH:
         _collect_from_each(ruling, seat, number, amount)
     elif effect == cards.PAY_EACH:

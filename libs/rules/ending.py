@@ -24,9 +24,7 @@ def finish(ruling: Ruling, why: str) -> None:
         order = [s for s in order if s % 2 == team] + [s for s in order if s % 2 != team]
     else:
         winners = (order[0],)
-    held = tuple(
-        sum(match.owns_group(seat, group) for group in match.board.street_groups) for seat in seats
-    )
+    held = tuple(match.whole_groups)
     ruling.add(e.MatchEnded(winners, tuple(order), worths, held, match.round, why))
     ruling.add(e.SeedRevealed(ruling.draws.reveal()))
     ruling.next = NOTHING

@@ -12,14 +12,26 @@ def land(ruling: Ruling) -> None:
     match = ruling.match
     seat = match.turn
     square = match.square[seat]
-    if match.board.group_of[square] >= 0:
-        _land_on_property(ruling, seat, square)
+    if match.board.group_of[square] < 0:
+        _land_elsewhere(ruling, seat, square)
         return
-    kind = match.board.kind[square]
+    owner = match.owner[square]
+    if owner == e.NOBODY:
+        buying.offer(ruling, seat, square)
+    elif owner == seat or match.mortgaged_round[square] or not match.is_rival(seat, owner):
+        # One's own, a mortgaged one (RENT-4) or an ally's (RENT-5) costs nothing.
+        ruling.next = CARRY_ON
+    else:
+        open_rent(ruling, seat, square)
+
+
+def _land_elsewhere(ruling: Ruling, seat: int, square: int) -> None:
+    board = ruling.match.board
+    kind = board.kind[square]
     if kind == "chance":
         draw_card(ruling, seat)
     elif kind == "tax":
-        owed = ((e.BANK, match.board.price[square]),)
+        owed = ((e.BANK, board.price[square]),)
         open_debt(ruling, seat, "tax", owed, ("BOARD-2", (("square", square),)))
     elif kind == "go_to_jail":
         jail.enter(ruling, seat, "square")
@@ -27,15 +39,3 @@ def land(ruling: Ruling) -> None:
         jackpot.offer(ruling, seat)
     else:
         ruling.next = CARRY_ON
-
-
-def _land_on_property(ruling: Ruling, seat: int, square: int) -> None:
-    match = ruling.match
-    owner = match.owner[square]
-    if owner == e.NOBODY:
-        buying.offer(ruling, seat, square)
-    elif match.mortgaged_round[square] or not match.is_rival(seat, owner):
-        # One's own, an ally's (RENT-5) or a mortgaged one (RENT-4) costs nothing.
-        ruling.next = CARRY_ON
-    else:
-        open_rent(ruling, seat, square)

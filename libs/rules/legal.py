@@ -113,7 +113,7 @@ class LegalCommands:
         match, seat = self._match, self.seat
         if match.phase == phases.DEBT:
             return self._debt_answers()
-        if seat != match.deadline_seat:
+        if match.deadline is None or seat != match.deadline.seat:
             return []
         cash = match.cash[seat]
         if match.phase == phases.ROLL:

@@ -10,11 +10,8 @@ from typing import Final
 
 from libs.rules import phases
 from libs.rules.board import SQUARES, Board
-from libs.rules.events import BANK, NOBODY, SeatSpec, Share, Side
+from libs.rules.events import BANK, NOBODY, DeadlineSet, SeatSpec, Share, Side
 from libs.rules.rule_sets import CLASSIC_2, RuleSet
-
-RUNNING: Final = -1
-"""`Match.clock_left` while the turn clock runs."""
 
 
 @dataclass(slots=True)
@@ -100,11 +97,8 @@ ATTRIBUTES: Final = (
     "client_seeds",
     "clock_left",
     "commitment",
+    "deadline",
     "deadline_count",
-    "deadline_due",
-    "deadline_kind",
-    "deadline_number",
-    "deadline_seat",
     "debt_count",
     "debts",
     "doubles",
@@ -120,6 +114,7 @@ ATTRIBUTES: Final = (
     "living",
     "match_id",
     "missed_turns",
+    "mortgage_count",
     "mortgaged_round",
     "next_card",
     "next_counter",
@@ -127,6 +122,7 @@ ATTRIBUTES: Final = (
     "offers",
     "out",
     "out_order",
+    "owned",
     "owner",
     "phase",
     "placing",
@@ -142,6 +138,7 @@ ATTRIBUTES: Final = (
     "turn_number",
     "white_1",
     "white_2",
+    "whole_groups",
     "winners",
 )
 """The names of all that a `Match` knows."""
@@ -169,14 +166,16 @@ class Match:
         out_order: seats that are out, first out first.
         owner, level, mortgaged_round: by square; `NOBODY`, and 0 for "not".
         built: by square, the levels built in this turn; built_any: whether there are any.
-        held: per seat and group, how many of its properties the seat owns.
+        owned: by seat, the squares that it owns, ascending. mortgage_count: of all seats.
+        held: per seat and group, how many of its properties the seat owns. whole_groups: by seat,
+            how many street groups it owns whole.
         group_levels: per group, all its levels.
         next_card, last_card: of the deck; last_card is 0 before the first draw.
         auction, debts, offers: what is going on.
         debt_count, offer_count, deadline_count: how many there have been.
-        deadline_kind, deadline_seat, deadline_number, deadline_due: of the pending decision;
-            kind is empty while there is none but debts, which carry their own.
-        clock_left: what the stopped turn clock has left, `RUNNING` while it runs.
+        deadline: of the pending decision, as it was set; None while there is none but debts, which
+            carry their own.
+        clock_left: what the turn clock had left when the debts stopped it.
         winners, placing: empty before the end.
     """
 
@@ -221,6 +220,9 @@ class Match:
         self.built: list[int] = [0] * SQUARES
         self.built_any: bool = False
         self.held: list[list[int]] = []
+        self.whole_groups: list[int] = []
+        self.owned: list[tuple[int, ...]] = []
+        self.mortgage_count: int = 0
         self.group_levels: list[int] = [0] * len(self.board.groups)
         self.next_card: int = 1
         self.last_card: int = 0
@@ -230,11 +232,8 @@ class Match:
         self.debt_count: int = 0
         self.offer_count: int = 0
         self.deadline_count: int = 0
-        self.deadline_kind: str = ""
-        self.deadline_seat: int = NOBODY
-        self.deadline_number: int = 0
-        self.deadline_due: int = 0
-        self.clock_left: int = RUNNING
+        self.deadline: DeadlineSet | None = None
+        self.clock_left: int = 0
         self.winners: tuple[int, ...] = ()
         self.placing: tuple[int, ...] = ()
 
@@ -291,16 +290,15 @@ class Match:
         """Whether *seat* owns every property of *group*."""
         return self.held[seat][group] == self.board.group_size[group]
 
-    def properties_of(self, seat: int) -> list[int]:
+    def properties_of(self, seat: int) -> tuple[int, ...]:
         """Return the squares that *seat* owns, ascending."""
-        owner = self.owner
-        return [square for square in self.board.properties if owner[square] == seat]
+        return self.owned[seat]
 
     def sale_value(self, seat: int) -> int:
         """Return what the bank gives for all that *seat* owns (BANK-2)."""
         board, level = self.board, self.level
         value = 0
-        for square in self.properties_of(seat):
+        for square in self.owned[seat]:
             value += level[square] * (board.build_cost[square] // 2)
             if not self.mortgaged_round[square]:
                 value += board.price[square] // 2
@@ -310,7 +308,7 @@ class Match:
         """Return cash, list prices (half where mortgaged) and levels at cost (END-2)."""
         board, level = self.board, self.level
         worth = self.cash[seat]
-        for square in self.properties_of(seat):
+        for square in self.owned[seat]:
             price = board.price[square]
             worth += price // 2 if self.mortgaged_round[square] else price
             worth += level[square] * board.build_cost[square]
@@ -324,7 +322,7 @@ class Match:
             return []
         if self.phase == phases.SEEDING:
             return [seat for seat, given in enumerate(self.client_seeds) if given is None]
-        return [self.deadline_seat]
+        return [self.deadline.seat] if self.deadline else []
 
 
 _LISTS: Final = (
@@ -337,6 +335,8 @@ _LISTS: Final = (
     "missed_turns",
     "out",
     "out_order",
+    "owned",
+    "whole_groups",
     "owner",
     "level",
     "mortgaged_round",

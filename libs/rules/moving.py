@@ -8,13 +8,17 @@ from libs.rules.ruling import LAND, Ruling
 def move_by(ruling: Ruling, seat: int, distance: int) -> None:
     """Move a token forward by a roll; passing or reaching Start pays."""
     origin = ruling.match.square[seat]
-    move_forward_to(ruling, seat, (origin + distance) % SQUARES, "roll")
+    target = (origin + distance) % SQUARES
+    ruling.add(e.TokenMoved(seat, origin, target, "roll"))
+    if target < origin:
+        _pay_start(ruling, seat, target)
+    ruling.next = LAND
 
 
-def move_forward_to(ruling: Ruling, seat: int, target: int, how: str) -> None:
-    """Move a token clockwise to *target*; passing or reaching Start pays."""
+def move_by_card(ruling: Ruling, seat: int, target: int) -> None:
+    """Move a token clockwise to *target*; passing or reaching Start pays (DECK-2)."""
     origin = ruling.match.square[seat]
-    ruling.add(e.TokenMoved(seat, origin, target, how))
+    ruling.add(e.TokenMoved(seat, origin, target, "card"))
     if target < origin:
         _pay_start(ruling, seat, target)
     ruling.next = LAND

@@ -24,12 +24,22 @@ def roll(ruling: Ruling, command: c.Roll) -> Refusal | None:
     ruling.add(e.DiceRolled(seat, white_1, white_2, third, counter, blocks))
     if is_jailed:
         jail.attempt(ruling, seat)
-    elif white_1 == white_2 == third < e.BUS:
-        third_die.offer_teleport(ruling, seat)
-    elif match.doubles >= DOUBLES_TO_JAIL and white_1 == white_2:
-        jail.enter(ruling, seat, "doubles")
+    elif white_1 == white_2 and _end_run_of_doubles(ruling, seat, white_1, third):
+        return None
     elif third == e.BUS:
         third_die.offer_bus(ruling, seat)
     else:
-        move_by(ruling, seat, white_1 + white_2 + (third if third < e.BUS else 0))
+        distance = white_1 + white_2
+        move_by(ruling, seat, distance + third if third < e.BUS else distance)
     return None
+
+
+def _end_run_of_doubles(ruling: Ruling, seat: int, white: int, third: int) -> bool:
+    """Resolve equal white dice where they do not simply move: a triple, or the third doubles."""
+    if white == third < e.BUS:
+        third_die.offer_teleport(ruling, seat)
+        return True
+    if ruling.match.doubles >= DOUBLES_TO_JAIL:
+        jail.enter(ruling, seat, "doubles")
+        return True
+    return False

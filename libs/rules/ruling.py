@@ -7,7 +7,7 @@ from libs.kernel.reasons import Reason
 from libs.rules import events as e
 from libs.rules import phases
 from libs.rules.evolve import EVOLVE
-from libs.rules.match import RUNNING, Match
+from libs.rules.match import Match
 from libs.rules.refusals import Refusal
 
 NOTHING: Final = 0
@@ -50,10 +50,12 @@ class Ruling:
 
     def clock_left(self) -> int:
         """Return what the turn clock has left, whether it runs or stands."""
-        match = self.match
-        if match.clock_left != RUNNING:
-            return match.clock_left
-        left = match.deadline_due - self.now
+        deadline = self.match.deadline
+        if deadline is None:
+            return self.match.clock_left
+        if deadline.kind == phases.AUCTION:
+            return deadline.clock_left
+        left = deadline.due - self.now
         return left if left > 0 else 0  # noqa: FURB136 - max() costs more than all the rest here
 
     def await_roll(self) -> None:

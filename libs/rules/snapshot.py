@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from libs.rules import phases
-from libs.rules.events import NOBODY, SeatSpec, Side
+from libs.rules.events import NOBODY, DeadlineSet, SeatSpec, Side
 from libs.rules.match import ATTRIBUTES, Auction, Debt, Match, Offer
 from libs.rules.rule_sets import rule_set
 
@@ -19,10 +19,32 @@ SCHEMA: Final = 1
 
 # What a dump spells in its own way; every other attribute of a match is plain data already.
 _SPELT: Final = frozenset(
-    {"rules", "board", "specs", "commitment", "client_seeds", "cards", "auction", "debts", "offers"}
+    {
+        "rules",
+        "board",
+        "specs",
+        "commitment",
+        "client_seeds",
+        "cards",
+        "auction",
+        "debts",
+        "offers",
+        "deadline",
+    }
 )
 # What follows from the rest, and is counted anew.
-_COUNTED: Final = frozenset({"acting", "built_any", "group_levels", "held", "living"})
+_COUNTED: Final = frozenset(
+    {
+        "acting",
+        "built_any",
+        "group_levels",
+        "held",
+        "living",
+        "mortgage_count",
+        "owned",
+        "whole_groups",
+    }
+)
 _PLAIN: Final = tuple(name for name in ATTRIBUTES if name not in _SPELT | _COUNTED)
 _TUPLES: Final = ("winners", "placing")
 
@@ -40,6 +62,7 @@ def dump(match: Match) -> dict[str, Any]:
     state["client_seeds"] = [None if seed is None else seed.hex() for seed in match.client_seeds]
     state["cards"] = [sorted(cards.items()) for cards in match.cards]
     state["auction"] = asdict(match.auction) if match.auction else None
+    state["deadline"] = asdict(match.deadline) if match.deadline else None
     state["debts"] = [asdict(debt) for debt in match.debts]
     state["offers"] = [asdict(offer) for offer in match.offers]
     return state
@@ -60,6 +83,7 @@ def load(state: dict[str, Any]) -> Match:
     ]
     match.cards = tuple(dict(cards) for cards in state["cards"])
     match.auction = _load_auction(state["auction"]) if state["auction"] else None
+    match.deadline = DeadlineSet(**state["deadline"]) if state["deadline"] else None
     match.debts = [_load_debt(debt) for debt in state["debts"]]
     match.offers = [_load_offer(offer) for offer in state["offers"]]
     recount(match)
@@ -74,6 +98,11 @@ def recount(match: Match) -> None:
     match.living = len(living)
     match.acting = tuple(living) if is_on else ()
     match.built_any = any(match.built)
+    match.owned = [
+        tuple(square for square in board.properties if match.owner[square] == seat)
+        for seat in range(len(match.out))
+    ]
+    match.mortgage_count = sum(1 for mortgaged in match.mortgaged_round if mortgaged)
     match.held = [[0] * len(board.groups) for _ in match.out]
     match.group_levels = [0] * len(board.groups)
     for square in board.properties:
@@ -81,6 +110,10 @@ def recount(match: Match) -> None:
         match.group_levels[group] += match.level[square]
         if owner != NOBODY:
             match.held[owner][group] += 1
+    match.whole_groups = [
+        sum(match.owns_group(seat, group) for group in board.street_groups)
+        for seat in range(len(match.out))
+    ]
 
 
 def state_hash(match: Match) -> bytes:

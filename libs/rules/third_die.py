@@ -78,16 +78,17 @@ def jump_target(match: Match, seat: int) -> int | None:
     The nearest unowned property; without one the nearest unmortgaged property of a rival. The
     other reading takes whichever of the two comes first.
     """
-    owner = match.owner
-    nearest_of_rivals = None
-    for square in match.board.properties_ahead[match.square[seat]]:
-        if owner[square] == e.NOBODY:
-            if nearest_of_rivals is None or not match.rules.jump_to_nearest_of_either:
+    owner, board = match.owner, match.board
+    ahead = board.properties_ahead[match.square[seat]]
+    takes_first = match.rules.jump_to_nearest_of_either
+    if not takes_first and sum(map(len, match.owned)) < len(board.properties):
+        for square in ahead:
+            if owner[square] == e.NOBODY:
                 return square
-        elif (
-            nearest_of_rivals is None
-            and not match.mortgaged_round[square]
-            and match.is_rival(seat, owner[square])
-        ):
-            nearest_of_rivals = square
-    return nearest_of_rivals
+    for square in ahead:
+        if owner[square] == e.NOBODY:
+            if takes_first:
+                return square
+        elif not match.mortgaged_round[square] and match.is_rival(seat, owner[square]):
+            return square
+    return None

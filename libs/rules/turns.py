@@ -27,7 +27,7 @@ def begin_first(ruling: Ruling, seat: int) -> None:
 def _begin(ruling: Ruling, seat: int) -> None:
     match = ruling.match
     ruling.add(e.TurnStarted(seat, match.turn_number + 1))
-    if match.rules.mortgage_expiry_rounds:
+    if match.mortgage_count and match.rules.mortgage_expiry_rounds:
         _remind(ruling, seat)
     ruling.await_roll()
 
@@ -81,17 +81,17 @@ def _miss(ruling: Ruling, seat: int) -> bool:
 
 
 def _next_living(match: Match, seat: int) -> int:
-    seats = len(match.out)
-    following = (seat + 1) % seats
-    while match.out[following]:
-        following = (following + 1) % seats
+    out = match.out
+    following = seat + 1 if seat + 1 < len(out) else 0
+    while out[following]:
+        following = following + 1 if following + 1 < len(out) else 0
     return following
 
 
 def _release_expired(ruling: Ruling) -> None:
     """Take back what was mortgaged too long ago (MORT-3)."""
     match = ruling.match
-    if not match.rules.mortgage_expiry_rounds:
+    if not match.mortgage_count or not match.rules.mortgage_expiry_rounds:
         return
     for square in match.board.properties:
         if match.mortgaged_round[square] and _expires_in(match, square) <= match.round:

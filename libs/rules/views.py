@@ -120,6 +120,11 @@ class View:
         return self._match.held
 
     @property
+    def whole_groups(self) -> Sequence[int]:
+        """How many street groups each seat owns whole."""
+        return self._match.whole_groups
+
+    @property
     def group_levels(self) -> Sequence[int]:
         """All levels of each group."""
         return self._match.group_levels
@@ -172,7 +177,7 @@ class View:
         """Return the open debt of a seat."""
         return self._match.debt_of(seat)
 
-    def properties_of(self, seat: int) -> list[int]:
+    def properties_of(self, seat: int) -> tuple[int, ...]:
         """Return the squares that a seat owns, ascending."""
         return self._match.properties_of(seat)
 

@@ -4,7 +4,8 @@ The functions here change a match directly, which nothing that plays may do, and
 rules count beside the facts counted anew.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from libs.kernel.reasons import Reason
@@ -97,7 +98,8 @@ def created(
 def set_turn(match: Match, seat: int) -> None:
     """Let *seat* open the round, its roll pending."""
     match.turn = seat
-    match.deadline_seat = seat
+    assert match.deadline is not None
+    match.deadline = replace(match.deadline, seat=seat, scope=seat)
     match.had_turn = [other == seat for other in range(len(match.had_turn))]
 
 
@@ -110,9 +112,17 @@ def own(match: Match, seat: int, *squares: int) -> None:
     recount(match)
 
 
-def build(match: Match, square: int, level: int) -> None:
-    """Put *level* levels onto an owned street."""
-    match.level[square] = level
+def build(match: Match, levels: Mapping[int, int]) -> None:
+    """Put levels onto owned streets, by square."""
+    for square, level in levels.items():
+        match.level[square] = level
+    recount(match)
+
+
+def mortgage(match: Match, squares: Iterable[int], in_round: int) -> None:
+    """Have owned property mortgaged in a round."""
+    for square in squares:
+        match.mortgaged_round[square] = in_round
     recount(match)
 
 

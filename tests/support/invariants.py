@@ -34,6 +34,9 @@ def _assert_counts(match: Match) -> None:
     assert match.group_levels == [sum(match.level[sq] for sq in group) for group in groups]
     assert match.living == match.out.count(False)
     assert match.built_any == any(match.built)
+    assert match.mortgage_count == sum(in_round > 0 for in_round in match.mortgaged_round)
+    for seat, owned in enumerate(match.owned):
+        assert owned == tuple(sq for sq in match.board.properties if match.owner[sq] == seat)
     is_on = match.phase in PHASES and match.frozen_at < 0
     assert match.acting == tuple(match.living_seats() if is_on else ())
     assert sorted(match.out_order) == [seat for seat, is_out in enumerate(match.out) if is_out]
@@ -92,7 +95,8 @@ def _assert_pending(match: Match) -> None:
         assert pending == [match.auction.bidder]
     elif match.phase != phases.DEBT:
         assert pending == [match.turn]
-        assert match.deadline_kind == match.phase
+        assert match.deadline is not None
+        assert match.deadline.kind == match.phase
     assert len({debt.debtor for debt in match.debts}) == len(match.debts)
     by_proposer = [sum(o.proposer == seat for o in match.offers) for seat in range(len(match.out))]
     assert max(by_proposer) <= match.rules.open_offers

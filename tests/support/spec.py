@@ -65,13 +65,11 @@ class Table:
         return self.owned(seat, *board.groups[board.group_names.index(name)])
 
     def levels(self, levels: Mapping[int, int]) -> Self:
-        for square, level in levels.items():
-            builders.build(self.match, square, level)
+        builders.build(self.match, levels)
         return self
 
     def mortgaged(self, *squares: int, in_round: int = 1) -> Self:
-        for square in squares:
-            self.match.mortgaged_round[square] = in_round
+        builders.mortgage(self.match, squares, in_round)
         return self
 
     def jailed(self, seat: int, attempts: int = 0) -> Self:
@@ -155,7 +153,8 @@ class Table:
 
     def left_s(self) -> float:
         """Return how long the pending decision has, in seconds."""
-        return (self.match.deadline_due - self.now) / 1_000
+        assert self.match.deadline is not None
+        return (self.match.deadline.due - self.now) / 1_000
 
 
 def given(rule_set: str = builders.CLASSIC_2, seats: int = 0) -> Table:

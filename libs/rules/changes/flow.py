@@ -1,11 +1,12 @@
 """How a match is born, goes round and ends, and how its clocks are set."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 from libs.rules import events as e
 from libs.rules import phases
-from libs.rules.match import RUNNING, Match
+from libs.rules.match import Match
 from libs.rules.rule_sets import rule_set
 
 
@@ -27,6 +28,8 @@ def _match_created(match: Match, event: e.MatchCreated) -> None:
     match.out = [False] * seats
     match.cash = [0] * seats
     match.living = seats
+    match.owned = [()] * seats
+    match.whole_groups = [0] * seats
     match.held = [[0] * len(match.board.groups) for _ in range(seats)]
     match.group_levels = [0] * len(match.board.groups)
 
@@ -41,7 +44,7 @@ def _match_started(match: Match, event: e.MatchStarted) -> None:
     match.cash = [event.starting_cash] * len(match.specs)
     match.cards = tuple(dict(cards) for cards in event.cards)
     match.acting = tuple(range(len(match.specs)))
-    match.deadline_kind = ""
+    match.deadline = None
 
 
 def _round_started(match: Match, event: e.RoundStarted) -> None:
@@ -55,8 +58,6 @@ def _turn_started(match: Match, event: e.TurnStarted) -> None:
     match.turn_number = event.turn
     match.had_turn[seat] = True
     match.doubles = 0
-    match.rolls_again = False
-    match.jump_pending = False
     match.timed_out = False
 
 
@@ -80,37 +81,33 @@ def _deadline_set(match: Match, event: e.DeadlineSet) -> None:
     kind = event.kind
     match.deadline_count = event.number
     if kind == phases.OFFER:
-        for offer in match.offers:
-            if offer.offer == event.scope:
-                offer.number = event.number
+        offer = match.offer(event.scope)
+        assert offer is not None
+        offer.number = event.number
         return
     match.phase = kind
     if kind == phases.DEBT:
-        match.deadline_kind = ""
+        match.deadline = None
         match.clock_left = event.clock_left
-        for debt in match.debts:
-            if debt.debt == event.scope:
-                debt.number = event.number
-                debt.due = event.due
-        return
-    match.deadline_kind = kind
-    match.deadline_seat = event.seat
-    match.deadline_number = event.number
-    match.deadline_due = event.due
-    match.clock_left = event.clock_left if kind == phases.AUCTION else RUNNING
+        # The debt has just been opened.
+        debt = match.debts[-1]
+        debt.number = event.number
+        debt.due = event.due
+    else:
+        match.deadline = event
 
 
 def _deadline_extended(match: Match, event: e.DeadlineExtended) -> None:
     if event.kind == phases.OFFER:
-        for offer in match.offers:
-            if offer.number == event.number:
-                offer.due = event.due
+        offer = match.offer(event.scope)
+        assert offer is not None
+        offer.due = event.due
     elif event.kind == phases.DEBT:
-        for debt in match.debts:
-            if debt.number == event.number:
-                debt.due = event.due
+        debt = next(debt for debt in match.debts if debt.debt == event.scope)
+        debt.due = event.due
     else:
-        match.deadline_due = event.due
+        assert match.deadline is not None
+        match.deadline = replace(match.deadline, due=event.due)
 
 
 def _decision_timed_out(match: Match, event: e.DecisionTimedOut) -> None:
@@ -140,7 +137,7 @@ def _match_aborted(match: Match, _: e.MatchAborted) -> None:
 
 def _stop(match: Match) -> None:
     match.phase = phases.ENDED
-    match.deadline_kind = ""
+    match.deadline = None
     match.auction = None
     match.debts = []
     match.offers = []

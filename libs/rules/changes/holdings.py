@@ -16,7 +16,9 @@ def _property_released(match: Match, event: e.PropertyReleased) -> None:
     square = event.square
     match.group_levels[match.board.group_of[square]] -= match.level[square]
     match.level[square] = 0
-    match.mortgaged_round[square] = 0
+    if match.mortgaged_round[square]:
+        match.mortgaged_round[square] = 0
+        match.mortgage_count -= 1
     _give(match, square, e.NOBODY)
 
 
@@ -38,12 +40,14 @@ def _level_sold(match: Match, event: e.LevelSold) -> None:
 def _property_mortgaged(match: Match, event: e.PropertyMortgaged) -> None:
     match.cash[event.seat] += event.amount
     match.mortgaged_round[event.square] = match.round
+    match.mortgage_count += 1
     _managed(match, event.seat)
 
 
 def _property_redeemed(match: Match, event: e.PropertyRedeemed) -> None:
     match.cash[event.seat] -= event.amount
     match.mortgaged_round[event.square] = 0
+    match.mortgage_count -= 1
 
 
 def _auction_opened(match: Match, event: e.AuctionOpened) -> None:
@@ -139,12 +143,19 @@ def _close(match: Match, offer_id: int) -> Offer:
 
 
 def _give(match: Match, square: int, seat: int) -> None:
-    group = match.board.group_of[square]
-    before = match.owner[square]
+    board, owned = match.board, match.owned
+    group, before = board.group_of[square], match.owner[square]
+    is_street = board.build_cost[square] > 0
     if before != e.NOBODY:
+        if is_street and match.owns_group(before, group):
+            match.whole_groups[before] -= 1
         match.held[before][group] -= 1
+        owned[before] = tuple(other for other in owned[before] if other != square)
     if seat != e.NOBODY:
         match.held[seat][group] += 1
+        owned[seat] = tuple(sorted((*owned[seat], square)))
+        if is_street and match.owns_group(seat, group):
+            match.whole_groups[seat] += 1
     match.owner[square] = seat
 
 
