@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from libs.kernel.ids import MatchId
-from libs.rules import commands as c
 from libs.wire.export import write_export
 from libs.wire.heads import SignedHead, SigningKey
 from libs.wire.record import GENESIS, StoredRecord, chain_hash
 from opolyx.record.v1 import record_pb2 as pb
-from tests.support.matches import Table, play_match
+from tests.support.matches import play_to_an_end
 
 KEY: Final = SigningKey(bytes(range(32)), "engine-1")
 """The engine's own key: who holds it can forge whatever no other check finds."""
@@ -67,13 +66,6 @@ def exported(
 
 
 def evidence(rule_set: str = "opolyx.speed@2", records_max: int = 60, seed: int = 5) -> Evidence:
-    """Play a match for a while and let an operator abort it, so that its seed is revealed."""
-    table = play_match(rule_set, seats=4, seed=seed, records_max=records_max)
-    operator = "operator:0190a000-0000-7000-8000-0000000000aa"
-    table.send(c.Abort("enough", operator), operator)
-    return of(table, ended=True)
-
-
-def of(table: Table, *, ended: bool) -> Evidence:
-    """Return what a table has recorded."""
-    return Evidence(table.chain.match_id, tuple(r.data for r in table.records), ended)
+    """Return a match of no more records and one, which has ended, so that its seed is revealed."""
+    table = play_to_an_end(rule_set, seats=4, seed=seed, records_max=records_max)
+    return Evidence(table.chain.match_id, tuple(r.data for r in table.records), ended=True)

@@ -21,6 +21,7 @@ from libs.wire.record import SYSTEM, StoredRecord
 
 START_MS = 1_700_000_000_000
 THINKING_MS = 700
+OPERATOR = "operator:0190a000-0000-7000-8000-0000000000aa"
 
 
 class Table:
@@ -89,12 +90,23 @@ def play_match(
     return table
 
 
+def play_to_an_end(
+    rule_set: str = "opolyx.classic@2", seats: int = 4, seed: int = 1, records_max: int = 300
+) -> Table:
+    """Play, and let an operator abort what has not ended by itself: the seed is revealed."""
+    table = play_match(rule_set, seats, seed, records_max)
+    if table.match.phase != phases.ENDED:
+        assert table.send(c.Abort("enough", OPERATOR), OPERATOR)
+    return table
+
+
 def _ideas(table: Table) -> Iterator[c.SeatCommand]:
     """Name what the seat that must decide could do, best first."""
     match = table.match
     seat = match.pending_seats()[0]
     if match.phase == phases.SEEDING:
-        yield c.ContributeSeed(seat, table.seed[: 16 + table.choose(17)])
+        given = sha256(b"a person's own" + table.seed).digest()
+        yield c.ContributeSeed(seat, given[: 16 + table.choose(17)])
         return
     if table.choose(60) == 0:
         return
