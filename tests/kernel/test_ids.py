@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from libs.kernel.ids import MatchId, SeededIds, derived_command_id, is_uuid
+from libs.kernel.ids import MatchId, SeededIds, derived_command_id, fresh_id, is_uuid
 
 MATCH = MatchId("0190a000-0000-7000-8000-000000000001")
 
@@ -43,3 +43,11 @@ def test_a_uuid_is_known(text: str) -> None:
 )
 def test_other_spellings_are_not(text: str) -> None:
     assert not is_uuid(text)
+
+
+def test_a_fresh_id_begins_with_its_time_and_ends_in_chance() -> None:
+    one, other = fresh_id(0x0123_4567_89AB), fresh_id(0x0123_4567_89AB)
+
+    assert one.startswith("01234567-89ab-7")
+    assert is_uuid(one)
+    assert one != other
