@@ -87,6 +87,21 @@ def test_the_draws_that_came_after_are_left_over() -> None:
     assert left.dice == tuple((roll.white_1, roll.white_2) for roll in rolls)
 
 
+def test_what_a_set_up_cannot_say_of_those_who_are_out_is_left_open() -> None:
+    """Seats that are out in a set-up went out in the order of their numbers; here 3 went first."""
+    table = play_match("opolyx.speed@2", 4, seed=3)
+    records = [decode(stored.data) for stored in table.records]
+    assert table.match.placing == (0, 1, 2, 3)
+
+    captured = capture(records, records[-1].last_seq)
+
+    expected = captured.document["steps"][-1]["expect"]
+    assert replayed(captured).ok
+    assert replayed(captured).state["placing"] == [0, 1, 3, 2]
+    assert expected["winners"] == [0]
+    assert "placing" not in expected
+
+
 def test_before_the_first_roll_there_is_nothing_to_set_up() -> None:
     with pytest.raises(NotSayableError, match="no roll is pending"):
         capture(records_of("opolyx.classic@2", 2, 20), 1)
