@@ -78,6 +78,7 @@ class Auditor:
     def _follow(self, event: e.Event) -> None:
         _require(not self._has_ended, "nothing happens after the end", event)
         replica = self._replica
+        self._check_order(event)
         moved = transfers(replica, event)
         self._follow_property(event)
         evolve(replica, event)
@@ -90,7 +91,6 @@ class Auditor:
         _require(replica.cash == self.cash, "cash moves as the ledger says", event, replica.cash)
         _require(sum(self.cash) + self.bank == 0, "no money comes from nowhere", event)
         _require(min(self.cash) >= 0, "nobody's cash is below zero", event, self.cash)
-        self._check_order(event)
 
     def _book(self, party: int, amount: int) -> None:
         if party == e.BANK:
