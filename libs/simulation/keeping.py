@@ -20,24 +20,29 @@ KEY_FILE: Final = "keys.json"
 
 
 class Recording:
-    """Watches a match and makes its records."""
+    """Watches a match and makes its records.
+
+    Attributes:
+        records: those so far.
+
+    """
 
     def __init__(self, setup: Setup) -> None:
+        self.records: list[StoredRecord] = []
         self._chain = Chain(setup.match_id)
-        self._records: list[StoredRecord] = []
 
     def __call__(self, _: Match, command: c.Command, at_ms: int, events: Sequence[e.Event]) -> None:
         """Join the record of an accepted command on."""
         chain = self._chain
         actor, name = _origin(command, chain.last_seq)
         command_id = derived_command_id(chain.match_id, name)
-        self._records.append(chain.join(command_id, actor, at_ms, events))
+        self.records.append(chain.join(command_id, actor, at_ms, events))
 
     def export(self, key: SigningKey) -> bytes:
         """Return the export of the match, which has ended, its head signed with *key*."""
         chain = self._chain
         head = key.sign(chain.match_id, chain.last_seq, chain.last_hash, ended=True)
-        return write_export(chain.match_id, self._records, head)
+        return write_export(chain.match_id, self.records, head)
 
 
 def simulation_key(seed: int) -> SigningKey:
