@@ -22,7 +22,7 @@ help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-10s %s\n", $$1, $$2}' Makefile
 
 run: setup ## Play one match of bots, drawn live in the terminal.
-	$(BIN)/opolyx simulate --live
+	$(BIN)/opolyx demo
 
 test: check ## Run every check, then every test: the fast ones first, the slow ones after them.
 	@echo "== tests: the fast part, then the slow part"

@@ -112,8 +112,8 @@ def _at_jackpot(view: View, seat: int, character: Character) -> c.SeatCommand | 
     turn, stake = view.turn_number, view.rules.jackpot_stake
     if turn % character.bets_every or view.cash[seat] < stake + character.purchase_reserve:
         return c.DeclineJackpot(seat)
-    first = turn % 4 + 1
-    return c.BetJackpot(seat, tuple(range(first, first + turn % 3 + 1)))
+    count, first = turn // character.bets_every % 3 + 1, turn % 4 + 1
+    return c.BetJackpot(seat, tuple(range(first, first + count)))
 
 
 _DECISIONS: Final[Mapping[str, Callable[[View, int, Character], c.SeatCommand | None]]] = (

@@ -60,3 +60,10 @@ def plural(count: int, word: str) -> str:
 def shares_named(shares: tuple[e.Share, ...]) -> str:
     """Return who gets how much, such as ``20 to seat 0, 5 to the bank``."""
     return listed(f"{money(amount)} to {seat_name(seat)}" for seat, amount in shares)
+
+
+def blocks_named(counter: int, blocks: int) -> str:
+    """Return which blocks of the match's chance a draw took, such as ``drawn from block 12``."""
+    if blocks == 1:
+        return f"drawn from block {counter}"
+    return f"drawn from blocks {counter} to {counter + blocks - 1}"

@@ -9,6 +9,7 @@ from libs.rules.match import Match
 from libs.rules.telling import (
     Clause,
     Clauses,
+    blocks_named,
     listed,
     money,
     percent,
@@ -217,10 +218,9 @@ def _jackpot_bet_placed(_: Match, event: e.JackpotBetPlaced) -> Clauses:
 
 def _jackpot_rolled(_: Match, event: e.JackpotRolled) -> Clauses:
     result = f"a hit pays {money(event.payout)}" if event.payout else "a miss loses the stake"
-    blocks = plural(event.blocks, "block")
     return [
         ("JACK-1", f"{seat_name(event.seat)} rolls {event.die}: {result}"),
-        ("FAIR-1", f"jackpot was drawn from {blocks}, number {event.counter} first"),
+        ("FAIR-1", blocks_named(event.counter, event.blocks)),
     ]
 
 

@@ -9,6 +9,7 @@ from libs.rules.match import Match
 from libs.rules.rule_sets import rule_set
 from libs.rules.telling import (
     Clauses,
+    blocks_named,
     listed,
     money,
     plural,
@@ -41,11 +42,11 @@ def _match_started(_: Match, event: e.MatchStarted) -> Clauses:
     first, cash = seat_name(event.first_seat), money(event.starting_cash)
     clauses = [
         ("SETUP-3", f"{first} was drawn to play first; all start with {cash}"),
-        ("FAIR-1", _blocks("first", event.counter, event.blocks)),
+        ("FAIR-1", blocks_named(event.counter, event.blocks)),
     ]
     cards = sum(len(cards) for cards in event.cards)
     if cards:
-        clauses.append(("RENT-6", f"{plural(cards, 'collection card')} count in this match"))
+        clauses.append(("RENT-6", f"{plural(cards, 'collection card')} may raise rents"))
     return clauses
 
 
@@ -104,13 +105,13 @@ def _dice_rolled(match: Match, event: e.DiceRolled) -> Clauses:
         clauses.append(_doubles(match, event))
     if third == e.X:
         clauses.append(("DIE3-3", "the X waits for the end of the turn"))
-    return [*clauses, ("FAIR-1", _blocks("roll", event.counter, event.blocks))]
+    return [*clauses, ("FAIR-1", blocks_named(event.counter, event.blocks))]
 
 
 def _doubles(match: Match, event: e.DiceRolled) -> tuple[str, str]:
     if match.in_jail[event.seat]:
         return "JAIL-5", "doubles in jail free and give no further roll"
-    if event.white_1 == event.third:
+    if event.white_1 == event.third < e.BUS:
         return "DIE3-4", "a triple leads to any square and to another roll"
     if match.doubles + 1 >= 3:  # noqa: PLR2004 - TURN-2
         return "TURN-2", "the third doubles of the turn lead to jail"
@@ -227,9 +228,9 @@ def _turn_ended(_: Match, event: e.TurnEnded) -> Clauses:
 def _match_ended(_: Match, event: e.MatchEnded) -> Clauses:
     winners = listed(seat_name(seat) for seat in event.winners)
     if event.why == "round_cap":
-        cause = ("END-2", f"round {event.round} was the last: the richest wins, {winners}")
+        cause = ("END-2", f"round {event.round} was the last: the richest won, {winners}")
     else:
-        cause = ("END-1", f"nobody is left to play against in round {event.round}: {winners} wins")
+        cause = ("END-1", f"in round {event.round} nobody was left to play against: {winners} won")
     places = listed(
         f"{seat_name(seat)} with {money(event.net_worths[seat])}" for seat in event.placing
     )
@@ -242,8 +243,8 @@ def _seed_revealed(_: Match, event: e.SeedRevealed) -> Clauses:
 
 def _match_aborted(_: Match, event: e.MatchAborted) -> Clauses:
     return [
-        ("FAIR-1", f"{event.actor} ends the match without a winner, and its seed is revealed"),
-        ("XP-1", f"a match without an end pays nothing ({event.reason})"),
+        ("FAIR-1", f"{event.actor} breaks the match off ({event.reason}); its seed is revealed"),
+        ("XP-1", "nobody has won, and nothing is paid"),
     ]
 
 
@@ -259,10 +260,6 @@ def _match_resumed(match: Match, event: e.MatchResumed) -> Clauses:
             f"{event.actor} lets the clocks of {frozen_at} ms go on ({event.reason})",
         )
     ]
-
-
-def _blocks(label: str, counter: int, blocks: int) -> str:
-    return f"{label} was drawn from {plural(blocks, 'block')}, number {counter} first"
 
 
 TURNS: Final[dict[type, Callable[[Match, Any], Clauses]]] = {

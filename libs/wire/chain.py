@@ -78,15 +78,25 @@ def follow(records: Iterable[StoredRecord]) -> Iterator[Record]:
 
     """
     end = _End()
+    before = None
     for stored in records:
-        yield record_of(*end.take(stored))
+        record = record_of(*end.take(stored))
+        if before is not None and (
+            record.match_id != before.match_id
+            or record.fence < before.fence
+            or record.at_ms < before.at_ms
+        ):
+            raise BrokenChainError(f"the record at {record.first_seq} does not go on")
+        before = record
+        yield record
 
 
 def rebuild(records: Iterable[StoredRecord]) -> Match:
-    """Make a match again from its stored records, checking the chain on the way.
+    """Make a match again from its stored records, checking sequences and hashes on the way.
 
     Raises:
-        BrokenChainError, UnreadableError, NewerSchemaError: see `follow`.
+        BrokenChainError: a record's place or hash is wrong.
+        UnreadableError, NewerSchemaError: see `follow`.
 
     """
     match = Match()
@@ -100,34 +110,27 @@ def rebuild(records: Iterable[StoredRecord]) -> Match:
 class _End:
     """How far a match has been read, and what the next record must join on to."""
 
-    __slots__ = ("at_ms", "fence", "last_hash", "last_seq", "match_id")
+    __slots__ = ("last_hash", "last_seq")
 
     def __init__(self) -> None:
-        self.match_id = ""
         self.last_seq = 0
         self.last_hash = GENESIS
-        self.fence = 0
-        self.at_ms = 0
 
     def take(self, stored: StoredRecord) -> tuple[Any, list[e.Event]]:
         """Return the next record's envelope and events, if it joins on."""
         first_seq, last_seq, stored_hash, data = stored
         envelope = open_envelope(data)
-        fence, at_ms, match_id = envelope.fence, envelope.at_ms, envelope.match_id
         if (
             first_seq != self.last_seq + 1
             or envelope.first_seq != first_seq
             or envelope.last_seq != last_seq
             or envelope.prev_hash != self.last_hash
             or chain_hash(self.last_hash, data) != stored_hash
-            or fence < self.fence
-            or at_ms < self.at_ms
-            or (match_id != self.match_id and first_seq > 1)
         ):
             raise BrokenChainError(f"the record at {first_seq} does not join on")
+        # A slice is a plain list, made at once: several times as fast as to iterate over the field.
         events = read_events(envelope.events[:])
         if len(events) != last_seq - first_seq + 1:
             raise BrokenChainError(f"the record at {first_seq} has {len(events)} events")
-        self.match_id, self.fence, self.at_ms = match_id, fence, at_ms
         self.last_seq, self.last_hash = last_seq, stored_hash
         return envelope, events

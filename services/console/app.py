@@ -8,6 +8,8 @@ import typer
 from typer.core import TyperGroup
 
 COMMANDS: Final = {
+    "demo": "services.console.demo",
+    "simulate": "services.console.simulate",
     "scenario": "services.console.scenario",
     "replay": "services.console.replay",
     "verify": "services.console.verify",

@@ -10,7 +10,7 @@ from libs.rules.rule_sets import BOARDS
 from services.console.exits import NOT_FOUND, stop
 from services.console.output import Format, FormatOption, write_json, write_table
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(name="board", no_args_is_help=True)
 
 HEADER: Final = ("square", "name", "kind", "group", "price", "level", "rents")
 

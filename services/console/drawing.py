@@ -68,7 +68,7 @@ def _cell(match: Match, square: int) -> tuple[Text, Text]:
     """Return the two lines of a square: what it is, and who is there."""
     here = match.board.squares[square]
     if match.board.is_property(square):
-        what = Text(f"{square:>2}", GROUP_STYLES[here.group]) + _ownership(match, square)
+        what = Text.assemble((f"{square:>2}", GROUP_STYLES[here.group]), _ownership(match, square))
     elif here.kind == "corner20":
         what = Text("POT" if match.rules.jackpot else "PARK", "bold")
     else:
@@ -86,7 +86,7 @@ def _ownership(match: Match, square: int) -> Text:
         return Text()
     level = match.level[square]
     state = "m" if match.mortgaged_round[square] else f"+{level}" if level else ""
-    return Text(f" {owner}", f"bold {SEAT_STYLES[owner]}").append(state)
+    return Text(f" {owner}{state}", f"bold {SEAT_STYLES[owner]}")
 
 
 def _inside(match: Match, names: Sequence[str], news: Sequence[str], now_ms: int) -> Iterator[Text]:
@@ -96,7 +96,7 @@ def _inside(match: Match, names: Sequence[str], news: Sequence[str], now_ms: int
         Text(_pending(match, now_ms)),
         Text(),
         *_seats(match, names),
-        Text(),
+        Text("39 2+3: seat 2 owns 39, level 3; m: mortgaged", "dim"),
     ]
     room = HEIGHT - 4
     lines += [Text(sentence) for sentence in news[len(lines) - room :]]

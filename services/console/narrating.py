@@ -14,7 +14,7 @@ def narrate(event: e.Event, board: Board) -> str | None:
     return None if tell is None else tell(event, board)
 
 
-_Tell = Callable[[Any, Board], str]
+_Tell = Callable[[Any, Board], str | None]
 
 
 def _on(board: Board, square: int) -> str:
@@ -38,6 +38,13 @@ def _started(event: e.MatchStarted, _: Board) -> str:
 def _rolled(event: e.DiceRolled, _: Board) -> str:
     third = f" and {THIRD_FACES[event.third]}" if event.third else ""
     return f"Seat {event.seat} rolls {event.white_1} and {event.white_2}{third}."
+
+
+def _released(event: e.PropertyReleased, board: Board) -> str | None:
+    if event.why != "mortgage_expired":
+        # Whoever goes out loses everything: that is one sentence, not twenty.
+        return None
+    return f"Seat {event.seat} loses {_on(board, event.square)}: the mortgage expired."
 
 
 def _auction_closed(event: e.AuctionClosed, board: Board) -> str:
@@ -100,7 +107,7 @@ _SENTENCES: Final[Mapping[type, _Tell]] = {
     e.PropertyDeclined: lambda event, board: (
         f"Seat {event.seat} declines {_on(board, event.square)}: an auction."
     ),
-    e.PropertyReleased: lambda event, board: f"{_on(board, event.square)} goes back to the bank.",
+    e.PropertyReleased: _released,
     e.BidPlaced: lambda event, _: f"Seat {event.seat} bids {event.amount:,}.",
     e.BidPassed: lambda event, _: f"Seat {event.seat} passes.",
     e.BidVoided: lambda event, _: f"The bid of seat {event.seat} no longer stands.",
@@ -145,8 +152,8 @@ _SENTENCES: Final[Mapping[type, _Tell]] = {
     e.TradeWithdrawn: lambda event, _: f"Offer {event.offer} is withdrawn.",
     e.TradeClosed: lambda event, _: f"Offer {event.offer} is closed ({event.why}).",
     e.TurnMissed: lambda event, _: f"Seat {event.seat} misses its turn.",
-    e.SeatBankrupted: lambda event, _: f"Seat {event.seat} is bankrupt.",
-    e.SeatSurrendered: lambda event, _: f"Seat {event.seat} surrenders.",
+    e.SeatBankrupted: lambda event, _: f"Seat {event.seat} is bankrupt and leaves everything.",
+    e.SeatSurrendered: lambda event, _: f"Seat {event.seat} surrenders and leaves everything.",
     e.MatchEnded: _ended,
 }
 

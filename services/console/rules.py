@@ -10,7 +10,7 @@ from libs.rules.rule_sets import RULE_SETS, RuleSet
 from services.console.exits import NOT_FOUND, stop
 from services.console.output import Format, FormatOption, write_json, write_table
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(name="rules", no_args_is_help=True)
 
 BASIS_POINTS_PERCENT: Final = 100
 MS_PER_S: Final = 1_000

@@ -42,7 +42,7 @@ LARGE: Final = frozenset(
 
 _small: Final = st.integers(0, 2**31 - 1)
 _large: Final = st.integers(0, 2**63 - 1)
-_text: Final = st.text(max_size=60).filter(lambda text: text.isprintable())
+_text: Final = st.text(max_size=60)
 _cards: Final = st.lists(st.tuples(st.integers(0, 39), st.sampled_from(RARITIES)), max_size=4)
 _tuples: Final[dict[Any, st.SearchStrategy[Any]]] = {
     tuple[int, ...]: st.lists(_small, max_size=40),

@@ -1,0 +1,28 @@
+"""Options that commands playing matches of bots share."""
+
+from typing import Annotated
+
+import typer
+
+from libs.rules.rule_sets import CLASSIC_2, RULE_SETS
+from services.console.exits import NOT_FOUND, USAGE, stop
+
+DEFAULT_RULE_SET = CLASSIC_2.rule_set_id
+DEFAULT_SEATS = 4
+
+RuleSetOption = Annotated[str, typer.Option("--rule-set", metavar="ID", help="Which rules.")]
+SeatsOption = Annotated[int, typer.Option("--seats", metavar="N", help="How many seats.")]
+SeedOption = Annotated[
+    int, typer.Option("--seed", metavar="S", help="Everything follows from it, dice included.")
+]
+
+
+def check_table(rule_set_id: str, seats: int) -> None:
+    """End the command unless there are such rules, for so many seats."""
+    rules = RULE_SETS.get(rule_set_id)
+    if rules is None:
+        known = ", ".join(RULE_SETS)
+        stop(f"no rule set is called {rule_set_id}; known are {known}", NOT_FOUND)
+    if seats not in rules.seats:
+        allowed = ", ".join(map(str, rules.seats))
+        stop(f"{rule_set_id} is for {allowed} seats, not {seats}", USAGE)

@@ -1,0 +1,107 @@
+"""``opolyx simulate``: many matches of bots on the pure engine, in numbers."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from libs.bots.strengths import STRENGTHS
+from libs.simulation.invariants import BrokenInvariantError
+from libs.simulation.playing import BrokenPlayError
+from libs.simulation.simulating import Order, Outcome
+from libs.simulation.simulating import simulate as play_all
+from services.console.exits import FAILED, NOT_FOUND, stop
+from services.console.output import Format, FormatOption, write_json, write_table
+from services.console.playing import (
+    DEFAULT_RULE_SET,
+    DEFAULT_SEATS,
+    RuleSetOption,
+    SeatsOption,
+    SeedOption,
+    check_table,
+)
+
+app = typer.Typer()
+
+
+@app.command()
+def simulate(  # noqa: PLR0913 - a command has as many parameters as options
+    *,
+    rule_set: RuleSetOption = DEFAULT_RULE_SET,
+    seats: SeatsOption = DEFAULT_SEATS,
+    matches: Annotated[
+        int, typer.Option("--matches", metavar="M", min=1, help="How many matches.")
+    ] = 100,
+    seed: SeedOption = 1,
+    jobs: Annotated[
+        int, typer.Option("--jobs", metavar="J", min=1, help="How many processes.")
+    ] = 1,
+    bots: Annotated[
+        str, typer.Option("--bots", help="Strengths, with commas between; they go round the table.")
+    ] = "steady",
+    keep: Annotated[
+        Path | None,
+        typer.Option("--keep", metavar="DIR", help="Write an export of each match there."),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Hold every event to all invariants; slow.")
+    ] = False,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Play many matches of bots, with nothing between them and the rules.
+
+    The same seed gives the same final hash, and the same exports, for any number of jobs.
+
+    Exit codes: 0 all matches ended, 1 one did not or an export could not be written, 2 no such
+    number of seats, 3 no such rule set or strength.
+    """
+    check_table(rule_set, seats)
+    strengths = tuple(bots.split(","))
+    for strength in strengths:
+        if strength not in STRENGTHS:
+            known = ", ".join(STRENGTHS)
+            stop(f"no bot is called {strength}; known are {known}", NOT_FOUND)
+    order = Order(
+        rule_set=rule_set,
+        seats=seats,
+        matches=matches,
+        seed=seed,
+        strengths=strengths,
+        keep=keep,
+        check=check,
+    )
+    outcome = _play(order, jobs)
+    if output == Format.JSON:
+        write_json(asdict(outcome))
+    else:
+        write_table(("what", "value"), asdict(outcome).items())
+
+
+def _play(order: Order, jobs: int) -> Outcome:
+    try:
+        with _progress(order.matches) as advance:
+            return play_all(order, jobs, advance)
+    except (BrokenPlayError, BrokenInvariantError) as error:
+        stop(f"a bug of the engine or a bot: {error!r}", FAILED)
+    except OSError as error:
+        stop(f"{order.keep}: {error.strerror}", FAILED)
+
+
+@contextmanager
+def _progress(matches: int) -> Iterator[Callable[[int], None]]:
+    """Show on a terminal how far the simulation is; say nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    # Rich takes longer to import than many a simulation to run.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn  # noqa: PLC0415
+
+    columns = (BarColumn(), MofNCompleteColumn(), "matches", TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("matches", total=matches)
+        yield lambda count: progress.advance(task, count)

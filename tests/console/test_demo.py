@@ -1,0 +1,205 @@
+"""``opolyx demo``: a match that can be watched, drawn or told."""
+
+import os
+import subprocess
+import sys
+from io import StringIO
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from libs.rules import events as e
+from libs.rules.boards.classic import CLASSIC
+from libs.rules.evolve import replay
+from libs.rules.match import Match
+from libs.wire.record import decode
+from services.console.app import app
+from services.console.demo import can_draw
+from services.console.drawing import HEIGHT, WIDTH, draw
+from services.console.narrating import narrate
+from tests.support.matches import Table
+from tests.support.repository import ROOT
+
+
+def console(width: int = 80, height: int = 24, *, terminal: bool = True) -> Console:
+    """Return a terminal of that size, or what is none."""
+    return Console(
+        file=StringIO(),
+        width=width,
+        height=height,
+        force_terminal=terminal,
+        _environ={"TERM": "xterm"},
+    )
+
+
+def picture(match: Match, now_ms: int = 0) -> list[str]:
+    """Return the lines of a match's picture, without colours."""
+    names = ["novice"] * len(match.out)
+    return draw(match, names, ["First.", "Then."], now_ms).plain.split("\n")
+
+
+def test_without_a_terminal_it_is_told_line_by_line(cli: CliRunner) -> None:
+    told = cli.invoke(app, ["demo", "--seed", "7", "--seats", "2", "--rule-set", "opolyx.speed@2"])
+
+    lines = told.stdout.splitlines()
+    assert told.exit_code == 0
+    assert lines[0].startswith("The match starts: 15,000 each")
+    assert lines[1] == "Round 1."
+    assert any(line.startswith("The match ends in round ") for line in lines)
+    assert lines[-2].startswith("1. seat ")
+    assert lines[-2].endswith(", won")
+    assert "\x1b" not in told.stdout
+
+
+def test_the_same_seed_plays_the_same_match(cli: CliRunner) -> None:
+    first, second, other = (
+        cli.invoke(app, ["demo", "--seats", "2", "--seed", seed]).stdout for seed in "112"
+    )
+
+    assert first == second
+    assert first != other
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--rule-set", "opolyx.chess@1"], 3),
+        (["--seats", "7"], 2),
+        (["--rule-set", "opolyx.teams@2", "--seats", "5"], 2),
+        (["--pace", "-1"], 2),
+        (["--seed", "one"], 2),
+    ],
+)
+def test_what_cannot_be_played_is_told(cli: CliRunner, arguments: list[str], code: int) -> None:
+    told = cli.invoke(app, ["demo", *arguments])
+
+    assert told.exit_code == code
+    assert told.stdout == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="draws in a terminal of its own")
+@pytest.mark.slow
+def test_a_terminal_shows_the_board_and_no_colours_where_none_are_wanted() -> None:
+    outside, inside = os.openpty()
+    environment = {"TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "80", "LINES": "24"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "services.console", "demo", "--pace", "0", "--seats", "2"],
+        cwd=ROOT,
+        env=os.environ | environment,
+        stdout=inside,
+        stderr=inside,
+    ) as process:
+        os.close(inside)
+        shown = _read_all(outside)
+    os.close(outside)
+
+    assert process.returncode == 0
+    assert shown.count("JAIL") > 100
+    assert "\x1b[3" not in shown.replace("\x1b[3J", "")
+    assert ", won" in shown
+
+
+def _read_all(descriptor: int) -> str:
+    parts = []
+    while True:
+        try:
+            part = os.read(descriptor, 1 << 16)
+        except OSError:  # what Linux says when the other side has gone
+            break
+        if not part:
+            break
+        parts.append(part)
+    return b"".join(parts).decode()
+
+
+def test_it_draws_where_the_picture_fits() -> None:
+    assert can_draw(console())
+    assert not can_draw(console(terminal=False))
+    assert not can_draw(console(width=WIDTH - 1))
+    assert not can_draw(console(height=HEIGHT))
+    assert not can_draw(Console(file=StringIO(), force_terminal=True, _environ={"TERM": "dumb"}))
+
+
+def test_the_picture_fits_a_plain_terminal(table: Table) -> None:
+    lines = picture(table.match, table.now)
+
+    assert len(lines) == HEIGHT <= 22
+    assert {len(line) for line in lines} == {WIDTH}
+    assert all(line.isascii() for line in lines)
+
+
+def test_the_picture_shows_who_owns_what_and_who_is_where() -> None:
+    specs = tuple(e.SeatSpec(e.BOT) for _ in range(3))
+    match = replay(
+        [
+            e.MatchCreated("m", "opolyx.classic@2", "classic", specs, bytes(32)),
+            e.MatchStarted(1, 0, 1, 15_000, (), ((), (), ())),
+            e.RoundStarted(1),
+            e.TurnStarted(1, 1),
+            e.DeadlineSet("roll", 1, 1, 1, 75_000, 0),
+            e.PropertyBought(1, 39, 4_000),
+            e.PropertyBought(1, 37, 3_500),
+            e.LevelBuilt(1, 39, 1, 2_000),
+            e.PropertyBought(2, 5, 2_000),
+            e.PropertyMortgaged(2, 5, 1_000),
+            e.TokenMoved(2, 0, 24, "roll"),
+        ],
+    )
+
+    lines = picture(match, 60_000)
+
+    text = "\n".join(lines)
+    assert "39 1+1" in text
+    assert "37 1 " in text
+    assert " 5 2m" in text
+    assert lines[1].index("2") == 4 * 7
+    assert lines[-1].rstrip().endswith("01")
+    assert "seat 1 has 15 s: roll" in text
+    assert "First." in text
+    assert "Then." in text
+
+
+def test_every_event_of_a_match_is_told_or_passed_over(table: Table) -> None:
+    events = [event for stored in table.records for event in decode(stored.data).events]
+    told = [narrate(event, CLASSIC) for event in events]
+
+    assert any(sentence is None for sentence in told)
+    assert all(sentence is None or sentence.endswith(".") for sentence in told)
+
+
+@pytest.mark.parametrize(
+    ("event", "sentence"),
+    [
+        (e.DiceRolled(2, 3, 4, 0, 0, 1), "Seat 2 rolls 3 and 4."),
+        (e.DiceRolled(2, 3, 4, e.BUS, 0, 1), "Seat 2 rolls 3 and 4 and bus."),
+        (e.TokenMoved(0, 4, 10, "roll"), "Seat 0 just visits the jail."),
+        (e.TokenMoved(0, 4, 10, "jail"), "Seat 0 is on the jail (10)."),
+        (e.TokenMoved(0, 4, 6, "roll"), "Seat 0 is on light blue 1 (6)."),
+        (e.AuctionClosed(6, e.NOBODY, 0), "Nobody wants light blue 1 (6)."),
+        (e.AuctionClosed(6, 1, 900), "Seat 1 gets light blue 1 (6) for 900."),
+        (
+            e.DebtOpened(1, 2, "card", 500, 0, 0, ((0, 250), (e.BANK, 250)), "DECK-1", ()),
+            "Seat 2 owes seat 0 and the bank 500 (card).",
+        ),
+        (e.DebtPaid(1, 2, ((0, 900),), 100), "Seat 2 pays 1,000, 100 of it tax."),
+        (
+            e.TradeOffered(1, 0, 1, e.Side(500, (1, 3)), e.Side(), 0),
+            "Seat 0 offers seat 1 500 and brown 1 (1) and brown 2 (3) for nothing.",
+        ),
+        (e.JackpotRolled(0, 4, 0, 0, 1), "The jackpot die shows 4: seat 0 loses the stake."),
+        (e.PropertyReleased(6, 1, "bankrupt"), None),
+        (
+            e.PropertyReleased(6, 1, "mortgage_expired"),
+            "Seat 1 loses light blue 1 (6): the mortgage expired.",
+        ),
+        (
+            e.MatchEnded((0, 2), (0, 2, 1, 3), (1, 0, 1, 0), (0, 0, 0, 0), 7, "round_cap"),
+            "The match ends in round 7: seats 0 and 2 won, the richest at the cap.",
+        ),
+        (e.TurnEnded(1), None),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
+)
+def test_sentences_are_for_people(event: e.Event, sentence: str | None) -> None:
+    assert narrate(event, CLASSIC) == sentence
