@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from libs.rules.auctions import minimum_bid
 from libs.rules.board import Board
-from libs.rules.events import NOBODY
+from libs.rules.clocks import Deadline, decision_deadlines
+from libs.rules.events import NOBODY, SeatSpec
 from libs.rules.match import Auction, Debt, Match, Offer
 from libs.rules.rule_sets import RuleSet
 
@@ -23,6 +25,21 @@ class View:
         """Open a window for a seat, or for a spectator (`NOBODY`)."""
         self._match = match
         self.viewer = viewer
+
+    @property
+    def match_id(self) -> str:
+        """Which match it is."""
+        return self._match.match_id
+
+    @property
+    def commitment(self) -> bytes:
+        """What binds the engine to its secret seed; it tells nothing of it (FAIR-2)."""
+        return self._match.commitment
+
+    @property
+    def specs(self) -> Sequence[SeatSpec]:
+        """Who sits where."""
+        return self._match.specs
 
     @property
     def rules(self) -> RuleSet:
@@ -45,6 +62,21 @@ class View:
         return self._match.phase
 
     @property
+    def frozen_at(self) -> int:
+        """When the clocks were stopped, -1 while they run."""
+        return self._match.frozen_at
+
+    @property
+    def deadlines(self) -> Sequence[Deadline]:
+        """Until when pending decisions must be made, debts in their order; not those of offers."""
+        return decision_deadlines(self._match)
+
+    @property
+    def deciding(self) -> Sequence[int]:
+        """The seats that must decide now."""
+        return self._match.pending_seats()
+
+    @property
     def round(self) -> int:
         """The round, from 1."""
         return self._match.round
@@ -63,6 +95,16 @@ class View:
     def dice(self) -> tuple[int, int, int]:
         """The last roll: white, white, third, as in `DiceRolled`."""
         return self._match.white_1, self._match.white_2, self._match.third
+
+    @property
+    def doubles(self) -> int:
+        """Doubles rolled in this turn."""
+        return self._match.doubles
+
+    @property
+    def jump_pending(self) -> bool:
+        """Whether an X waits for the end of the turn."""
+        return self._match.jump_pending
 
     @property
     def cash(self) -> Sequence[int]:
@@ -148,6 +190,12 @@ class View:
     def auction(self) -> Auction | None:
         """The auction that is going on."""
         return self._match.auction
+
+    @property
+    def minimum_bid(self) -> int:
+        """The only amount that may be bid now, 0 without an auction."""
+        auction = self._match.auction
+        return 0 if auction is None else minimum_bid(self._match, auction)
 
     @property
     def debts(self) -> Sequence[Debt]:

@@ -79,7 +79,8 @@ def _cards(cards: Iterable[pb.CollectionCard]) -> tuple[tuple[int, str], ...]:
     return tuple((card.square, _RARITIES[card.rarity]) for card in cards)
 
 
-def _spec(spec: pb.SeatSpec) -> e.SeatSpec:
+def spec_of(spec: pb.SeatSpec) -> e.SeatSpec:
+    """Read who sits on a seat; a kind or rarity that is not known here is a `KeyError`."""
     return e.SeatSpec(_SEAT_KINDS[spec.kind], spec.player, spec.strength, _cards(spec.cards))
 
 
@@ -105,12 +106,13 @@ def _inputs(messages: Sequence[bytes]) -> tuple[e.Input, ...]:
     return tuple(map(_INPUTS.__getitem__, messages[:]))
 
 
-def _side(side: pb.Side) -> e.Side:
+def side_of(side: pb.Side) -> e.Side:
+    """Read one side of a trade."""
     return e.Side(side.cash, tuple(side.squares))
 
 
 def _match_created(m: pb.MatchCreated) -> e.MatchCreated:
-    seats = tuple(_spec(spec) for spec in m.seats)
+    seats = tuple(spec_of(spec) for spec in m.seats)
     return e.MatchCreated(m.match_id, m.rule_set, m.board, seats, m.commitment)
 
 
@@ -169,7 +171,7 @@ def _jackpot_rolled(m: pb.JackpotRolled) -> e.JackpotRolled:
 
 
 def _trade_offered(m: pb.TradeOffered) -> e.TradeOffered:
-    give, take = _side(m.give), _side(m.take)
+    give, take = side_of(m.give), side_of(m.take)
     return e.TradeOffered(m.offer, m.proposer, m.receiver, give, take, m.expires_ms)
 
 

@@ -64,24 +64,28 @@ def _draw(label: str, counter: int, blocks: int) -> pb.Draw:
     return pb.Draw(label=label, counter=counter, blocks=0 if blocks == 1 else blocks)
 
 
-def _cards(cards: Iterable[tuple[int, str]]) -> list[pb.CollectionCard]:
+def card_messages(cards: Iterable[tuple[int, str]]) -> list[pb.CollectionCard]:
+    """Write collection cards."""
     return [pb.CollectionCard(square=square, rarity=_RARITIES[rarity]) for square, rarity in cards]
 
 
-def _spec(spec: e.SeatSpec) -> pb.SeatSpec:
+def spec_message(spec: e.SeatSpec) -> pb.SeatSpec:
+    """Write who sits on a seat."""
     return pb.SeatSpec(
         kind=_SEAT_KINDS[spec.kind],
         player=spec.player,
         strength=spec.strength,
-        cards=_cards(spec.cards),
+        cards=card_messages(spec.cards),
     )
 
 
-def _shares(shares: Iterable[e.Share]) -> list[pb.Share]:
+def share_messages(shares: Iterable[e.Share]) -> list[pb.Share]:
+    """Write parts of an amount; the bank's has no seat."""
     return [pb.Share(seat=_seat(seat), amount=amount) for seat, amount in shares]
 
 
-def _side(side: e.Side) -> pb.Side:
+def side_message(side: e.Side) -> pb.Side:
+    """Write one side of a trade."""
     return pb.Side(cash=side.cash, squares=side.squares)
 
 
@@ -90,7 +94,7 @@ def _match_created(v: e.MatchCreated) -> pb.MatchCreated:
         match_id=v.match_id,
         rule_set=v.rule_set,
         board=v.board,
-        seats=[_spec(spec) for spec in v.seats],
+        seats=[spec_message(spec) for spec in v.seats],
         commitment=v.commitment,
     )
 
@@ -101,7 +105,7 @@ def _match_started(v: e.MatchStarted) -> pb.MatchStarted:
         draw=_draw(FIRST, v.counter, v.blocks),
         starting_cash=v.starting_cash,
         teams=v.teams,
-        cards=[pb.SeatCards(cards=_cards(cards)) for cards in v.cards],
+        cards=[pb.SeatCards(cards=card_messages(cards)) for cards in v.cards],
     )
 
 
@@ -144,7 +148,7 @@ def _debt_opened(v: e.DebtOpened) -> pb.DebtOpened:
         amount=v.amount,
         withheld=v.withheld,
         tax_bp=v.tax_bp,
-        creditors=_shares(v.creditors),
+        creditors=share_messages(v.creditors),
         rule=v.rule,
         inputs=[pb.Input(name=name, value=value) for name, value in v.inputs],
     )
@@ -164,8 +168,8 @@ def _trade_offered(v: e.TradeOffered) -> pb.TradeOffered:
         offer=v.offer,
         proposer=v.proposer,
         receiver=v.receiver,
-        give=_side(v.give),
-        take=_side(v.take),
+        give=side_message(v.give),
+        take=side_message(v.take),
         expires_ms=v.expires,
     )
 
@@ -175,7 +179,7 @@ def _seat_surrendered(v: e.SeatSurrendered) -> pb.SeatSurrendered:
         seat=v.seat,
         forced=v.forced,
         proceeds=v.proceeds,
-        shares=_shares(v.shares),
+        shares=share_messages(v.shares),
         withheld=v.withheld,
     )
 
@@ -242,7 +246,7 @@ WRITERS: Final = (
         e.DebtPaid,
         pb.DebtPaid,
         lambda v: pb.DebtPaid(
-            debt=v.debt, debtor=v.debtor, amounts=_shares(v.amounts), withheld=v.withheld
+            debt=v.debt, debtor=v.debtor, amounts=share_messages(v.amounts), withheld=v.withheld
         ),
     ),
     _plain(e.CashCollected, pb.CashCollected),
@@ -280,7 +284,7 @@ WRITERS: Final = (
         e.SeatBankrupted,
         pb.SeatBankrupted,
         lambda v: pb.SeatBankrupted(
-            seat=v.seat, proceeds=v.proceeds, shares=_shares(v.shares), withheld=v.withheld
+            seat=v.seat, proceeds=v.proceeds, shares=share_messages(v.shares), withheld=v.withheld
         ),
     ),
     _writer(e.SeatSurrendered, pb.SeatSurrendered, _seat_surrendered),

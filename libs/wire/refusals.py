@@ -1,0 +1,86 @@
+"""Refusals on the wire: a reason, facts as text, and a sentence.
+
+The same three make a status with its `ErrorInfo`, a `pb.Refused` in a stream, and the reply of
+WhyNot, so that a client meets one vocabulary everywhere.
+"""
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from libs.kernel.reasons import Reason
+from libs.rules.explain import sentence
+from libs.rules.refusals import Fact, Refusal
+from libs.rules.sentences import SENTENCES
+from libs.wire.requests import MalformedError, Violation
+from opolyx.match.v1 import refused_pb2 as pb
+
+RULE: Final = "rule"
+"""The name under which metadata holds the id of the rule."""
+
+
+class Told(NamedTuple):
+    """A refusal as it is told.
+
+    Attributes:
+        reason: why: the name of a `Reason`, or of one that is newer than this reader.
+        metadata: the facts by name, whole numbers in decimal, several separated by commas; and the
+            rule's id as `rule`, where a rule of the game refused.
+        text: an English sentence with all of it.
+        violations: the fields that are wrong, where the request could not be understood.
+
+    """
+
+    reason: str
+    metadata: dict[str, str]
+    text: str
+    violations: tuple[Violation, ...] = ()
+
+
+def tell(refusal: Refusal) -> Told:
+    """Tell a refusal; one without a rule is the edge's or the store's."""
+    metadata = {name: _spell(fact) for name, fact in refusal.facts.items()}
+    if not refusal.rule:
+        return Told(refusal.reason, metadata, _plain_sentence(refusal.reason, metadata))
+    assert RULE not in metadata, refusal
+    return Told(refusal.reason, {RULE: refusal.rule, **metadata}, sentence(refusal))
+
+
+def tell_malformed(error: MalformedError) -> Told:
+    """Tell what is wrong with a request that could not be understood."""
+    names = [violation.field for violation in error.violations if violation.field]
+    metadata = {"fields": ",".join(names)} if names else {}
+    text = f"{SENTENCES[Reason.INVALID_REQUEST]} ({error})"
+    return Told(Reason.INVALID_REQUEST, metadata, text, error.violations)
+
+
+def refused_message(told: Told, retry_after_ms: int | None = None) -> pb.Refused:
+    """Write a refusal into a stream or a reply."""
+    return pb.Refused(
+        reason=told.reason,
+        metadata=told.metadata,
+        text=told.text,
+        violations=_violations(told.violations),
+        retry_after_ms=retry_after_ms,
+    )
+
+
+def told_of(message: pb.Refused) -> Told:
+    """Read a refusal."""
+    violations = tuple(Violation(v.field, v.description) for v in message.violations)
+    return Told(message.reason, dict(message.metadata), message.text, violations)
+
+
+def _violations(violations: Iterable[Violation]) -> list[pb.Refused.FieldViolation]:
+    return [
+        pb.Refused.FieldViolation(field=field, description=description)
+        for field, description in violations
+    ]
+
+
+def _spell(fact: Fact) -> str:
+    return ",".join(map(str, fact)) if isinstance(fact, tuple) else str(fact)
+
+
+def _plain_sentence(reason: Reason, metadata: dict[str, str]) -> str:
+    facts = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in metadata.items())
+    return f"{SENTENCES[reason]} ({facts})" if facts else SENTENCES[reason]
