@@ -1,0 +1,1 @@
+"""Logs, traces and metrics: how they are set up, and what everything in them is called."""

@@ -1,0 +1,263 @@
+"""The name of every log event, log field, span attribute and metric, each with its meaning.
+
+Nothing else makes up a name, so that operators can rely on them and a typo is a type error: loggers
+take a `LogEvent` and the fields of `LogFields`, spans take the constants, and a metric can only be
+had by its declaration. Add here first.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal, TypedDict, get_args
+
+LogEvent = Literal[
+    "background_work_failed",
+    "command_accepted",
+    "command_refused",
+    "consumer_started",
+    "dead_letters_over_limit",
+    "delivery_dead_lettered",
+    "delivery_handled",
+    "development_key_made",
+    "development_tokens_accepted",
+    "gap_filled",
+    "key_set_unavailable",
+    "logs_configured",
+    "rpc_failed",
+    "rpc_handled",
+    "server_drained",
+    "server_listening",
+    "service_drain_overran",
+    "service_failed",
+    "service_started",
+    "service_stopped",
+    "stop_requested",
+    "traces_exported",
+    "traces_shutdown_overran",
+    "zombie_dropped",
+]
+"""What may happen, in the past tense. The `event` of a log line."""
+
+LOG_EVENTS: Final[dict[LogEvent, str]] = {
+    "background_work_failed": "Work that restarts by itself ended in an error; it is tried again.",
+    "command_accepted": "The rules allowed a command, and what it did is durable.",
+    "command_refused": "The rules said no, which is an answer and not an error.",
+    "consumer_started": "A group began to read topics.",
+    "dead_letters_over_limit": "So much was unreadable that the reader stopped: a bad deploy?",
+    "delivery_dead_lettered": "An entry that can never be handled went to its dead topic.",
+    "delivery_handled": "One entry of the log was handled: the canonical line of a delivery.",
+    "development_key_made": "A key for development tokens was made, at the first start.",
+    "development_tokens_accepted": "Whoever reads the data folder can be anybody: not for play.",
+    "gap_filled": "Records that did not arrive by the log were fetched from their engine.",
+    "key_set_unavailable": "The keys of the token issuer could not be fetched.",
+    "logs_configured": "This process writes its lines from here on.",
+    "rpc_failed": "A bug ended an RPC; the caller was told nothing but that.",
+    "rpc_handled": "An RPC ended: its canonical line.",
+    "server_drained": "A gRPC server let go of its calls and closed.",
+    "server_listening": "A gRPC server takes calls.",
+    "service_drain_overran": "A service was cut off, not having ended within its grace.",
+    "service_failed": "A service ended in an error, and takes its process with it.",
+    "service_started": "A service is ready.",
+    "service_stopped": "A service has ended.",
+    "stop_requested": "The operating system, or somebody at the keyboard, asked us to stop.",
+    "traces_exported": "Spans go to an OpenTelemetry collector.",
+    "traces_shutdown_overran": "The collector did not take the last spans; they are lost.",
+    "zombie_dropped": "A record was not the one that the chain holds: an incident (R1).",
+}
+
+assert LOG_EVENTS.keys() == set(get_args(LogEvent)), "every log event has its meaning"
+
+
+class LogFields(TypedDict, total=False):
+    """What a log line may say besides its event. No token, payload, hand or secret is among it."""
+
+    address: Annotated[str, "where something listens, or is called: host and port"]
+    attempt: Annotated[int, "the how-manieth try, from 1"]
+    caller: Annotated[str, "what called: a role, or `service:` and a name; never an account"]
+    code: Annotated[str, "the gRPC status code, such as OK"]
+    command: Annotated[str, "the kind of a command, such as roll"]
+    command_id: Annotated[str, "the command"]
+    count: Annotated[int, "how many"]
+    delay_s: Annotated[float, "how long until the next try, in seconds"]
+    duration_ms: Annotated[float, "how long it took, in milliseconds"]
+    endpoint: Annotated[str, "where telemetry is sent"]
+    error: Annotated[str, "the class of an exception, without its text"]
+    first_seq: Annotated[int, "the sequence of a record's first event"]
+    group: Annotated[str, "the consumer group"]
+    key: Annotated[str, "the key of a log entry: the match, room or player"]
+    last_seq: Annotated[int, "the sequence of a record's last event"]
+    level: Annotated[str, "the level from which on lines are written"]
+    match_id: Annotated[str, "the match"]
+    method: Annotated[str, "package.Service/Method of an RPC"]
+    name: Annotated[str, "of a piece of background work"]
+    offset: Annotated[int, "the place in a partition"]
+    outcome: Annotated[str, "what a delivery came to: handled or dead_lettered"]
+    partition: Annotated[int, "the partition of a topic"]
+    path: Annotated[str, "a file"]
+    player_id: Annotated[str, "the person for whom a service calls"]
+    reason: Annotated[str, "a stable name: of a refusal, or why something was given up"]
+    received: Annotated[int, "messages that the client sent on a stream"]
+    request_id: Annotated[str, "the call, as the caller names it or as we do"]
+    sent: Annotated[int, "messages that we sent on a stream"]
+    service: Annotated[str, "the service that speaks"]
+    signal: Annotated[str, "the signal, such as SIGTERM"]
+    subject: Annotated[str, "what the line is about, where no other field says it"]
+    topic: Annotated[str, "the topic of the event log"]
+    topics: Annotated[list[str], "several of them"]
+
+
+# Span attributes: OpenTelemetry's own names for what everybody has, `opolyx.` for what is ours.
+RPC_SYSTEM: Final = "rpc.system"
+RPC_SERVICE: Final = "rpc.service"
+RPC_METHOD: Final = "rpc.method"
+RPC_STATUS_CODE: Final = "rpc.grpc.status_code"
+MESSAGING_SYSTEM: Final = "messaging.system"
+MESSAGING_DESTINATION: Final = "messaging.destination.name"
+MESSAGING_PARTITION: Final = "messaging.destination.partition.id"
+MESSAGING_GROUP: Final = "messaging.consumer.group.name"
+MESSAGING_OFFSET: Final = "messaging.kafka.offset"
+MATCH_ID: Final = "opolyx.match.id"
+COMMAND_KIND: Final = "opolyx.command.kind"
+REFUSAL_REASON: Final = "opolyx.refusal.reason"
+"""Why it was refused: an attribute, since a refusal is no span error."""
+
+
+@dataclass(frozen=True, slots=True)
+class CounterName:
+    """A metric that only rises. Its name ends in `_total`."""
+
+    name: str
+    meaning: str
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GaugeName:
+    """A metric that rises and falls."""
+
+    name: str
+    meaning: str
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramName:
+    """A metric of how values spread. *buckets* are upper bounds in the unit that ends its name."""
+
+    name: str
+    meaning: str
+    labels: tuple[str, ...] = ()
+    buckets: tuple[float, ...] = ()
+
+
+MetricName = CounterName | GaugeName | HistogramName
+
+SECONDS_SHORT: Final = (
+    *(0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.025, 0.05),
+    *(0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0),
+)
+"""For what should take milliseconds: fine about the 3 ms and 25 ms that we promise."""
+
+SECONDS_LONG: Final = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
+"""For what may lag."""
+
+# A match, a player or a request is never a label: each would be a time series of its own.
+RPC_SERVER_DURATION: Final = HistogramName(
+    "opolyx_rpc_server_duration_seconds",
+    "From the arrival of a unary call to its answer.",
+    ("service", "method", "code"),
+    SECONDS_SHORT,
+)
+RPC_SERVER_STREAMS: Final = CounterName(
+    "opolyx_rpc_server_streams_total",
+    "Streams that ended, by how.",
+    ("service", "method", "code"),
+)
+RPC_SERVER_STREAMS_OPEN: Final = GaugeName(
+    "opolyx_rpc_server_streams_open",
+    "Streams that are open.",
+    ("service", "method"),
+)
+REFUSALS: Final = CounterName(
+    "opolyx_refusals_total",
+    "Calls that were answered with a reason.",
+    ("service", "reason"),
+)
+MATCH_COMMANDS: Final = CounterName(
+    "opolyx_match_commands_total",
+    "Commands that were decided, by kind and outcome (accepted, refused, repeated).",
+    ("kind", "outcome"),
+)
+MATCHES_ACTIVE: Final = GaugeName(
+    "opolyx_matches_active",
+    "Matches in the memory of this engine.",
+)
+EVENTSTORE_APPEND: Final = HistogramName(
+    "opolyx_eventstore_append_seconds",
+    "From asking to append a record to its commit.",
+    buckets=SECONDS_SHORT,
+)
+REHYDRATE: Final = HistogramName(
+    "opolyx_rehydrate_seconds",
+    "From asking for a match that is not in memory to its being ready.",
+    buckets=SECONDS_SHORT,
+)
+OUTBOX_LAG: Final = GaugeName(
+    "opolyx_outbox_lag_events",
+    "Events that are committed and not yet in the event log.",
+)
+TIMER_LATENESS: Final = HistogramName(
+    "opolyx_timer_lateness_seconds",
+    "From when a deadline was due to when it was acted on.",
+    buckets=SECONDS_LONG,
+)
+LOG_APPEND: Final = HistogramName(
+    "opolyx_log_append_seconds",
+    "From asking to append entries to their being durable.",
+    ("topic",),
+    SECONDS_SHORT,
+)
+CONSUMER_LAG: Final = GaugeName(
+    "opolyx_consumer_lag_entries",
+    "Entries of a topic's partitions that this member has not fetched yet.",
+    ("group",),
+)
+DELIVERY_DURATION: Final = HistogramName(
+    "opolyx_delivery_duration_seconds",
+    "From the fetch of an entry's turn to its being handled.",
+    ("group", "topic", "outcome"),
+    SECONDS_SHORT,
+)
+DEAD_LETTERS: Final = CounterName(
+    "opolyx_dead_letters_total",
+    "Entries that went to a dead topic.",
+    ("group", "topic"),
+)
+RECORDS_APPLIED: Final = CounterName(
+    "opolyx_records_applied_total",
+    "Match records whose effects a reader wrote (R4: the events appended are the events applied).",
+    ("group",),
+)
+RECORDS_DROPPED: Final = CounterName(
+    "opolyx_records_dropped_total",
+    "Match records that a reader dropped (R1), by why: duplicate or zombie.",
+    ("group", "why"),
+)
+RECORD_GAPS: Final = CounterName(
+    "opolyx_record_gaps_total",
+    "Gaps in a match's records that a reader had fetched (R1).",
+    ("group",),
+)
+PROJECTION_LAG: Final = GaugeName(
+    "opolyx_projection_lag_seconds",
+    "How old the newest entry was when a projection had applied it.",
+    ("projection",),
+)
+RESTARTS: Final = CounterName(
+    "opolyx_background_restarts_total",
+    "Times that background work was started again after an error.",
+    ("name",),
+)
+BUILD_INFO: Final = GaugeName(
+    "opolyx_build_info",
+    "Always 1; says what runs here.",
+    ("version", "service"),
+)
