@@ -1,0 +1,1 @@
+"""The event log: a port, the log of one deployment's own database, and the one consumer loop."""

@@ -1,0 +1,130 @@
+"""The one consumer loop: an entry is handled, becomes a dead letter, or ends the loop (R3)."""
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, NoReturn, Protocol
+
+from libs.eventlog.dead_letters import DeadLetters, PoisonError
+from libs.eventlog.ports import Delivery, EventLog, Subscription
+from libs.telemetry import logs, metrics, names, traces
+
+TICK_S: Final = 1.0
+"""How often a handler settles when nothing comes."""
+
+_log: Final = logs.get()
+_LAG: Final = metrics.gauge(names.CONSUMER_LAG)
+_DURATION: Final = metrics.histogram(names.DELIVERY_DURATION)
+
+
+class Handler(Protocol):
+    """What is done with entries. Idempotent: any of them may come again."""
+
+    async def handle(self, delivery: Delivery) -> None:
+        """Do what follows from *delivery*, or take it in hand until `settle`.
+
+        Raises:
+            PoisonError: it can never be handled. Any other exception ends the consumer, and the
+                entry comes again.
+
+        """
+        ...
+
+    async def settle(self) -> bool:
+        """Finish what is in hand, as far as may be; after every fetch, each second at least.
+
+        Returns whether nothing is in hand any more: only then is the group's position committed.
+        """
+        ...
+
+
+class Each:
+    """A `Handler` that deals with every entry at once, by one function."""
+
+    def __init__(self, handle: Callable[[Delivery], Awaitable[None]]) -> None:
+        self._handle = handle
+
+    async def handle(self, delivery: Delivery) -> None:
+        """See `Handler.handle`."""
+        await self._handle(delivery)
+
+    async def settle(self) -> bool:
+        """See `Handler.settle`."""
+        return True
+
+
+async def consume(
+    log: EventLog,
+    topics: Sequence[str],
+    *,
+    group: str,
+    handler: Handler,
+    dead_letters: DeadLetters | None = None,
+) -> NoReturn:
+    """Handle the entries of *topics*, those of a partition in order, until cancelled.
+
+    A position is committed after its entries were handled and the handler has settled. An exception
+    leaves it where it was, and whoever runs this decides whether to begin again.
+
+    Raises:
+        TooManyDeadLettersError: nearly everything seems to be poison.
+        LogUnavailableError: the log did not answer.
+
+    """
+    dead_letters = dead_letters or DeadLetters(log, group)
+    async with log.subscribe(topics, group=group) as subscription:
+        _log.info("consumer_started", group=group, topics=list(topics))
+        await _Consumer(subscription, group, handler, dead_letters).run()
+
+
+class _Consumer:
+    """One run of the loop."""
+
+    def __init__(
+        self, subscription: Subscription, group: str, handler: Handler, dead_letters: DeadLetters
+    ) -> None:
+        self._subscription = subscription
+        self._group = group
+        self._handler = handler
+        self._dead_letters = dead_letters
+        self._lag = _LAG.labels(group)
+
+    async def run(self) -> NoReturn:
+        # The last delivery of each partition that is handled and not yet committed.
+        open_ends: dict[tuple[str, int], Delivery] = {}
+        while True:
+            for delivery in await self._subscription.fetch(wait_s=TICK_S):
+                await self._deal_with(delivery)
+                open_ends[delivery.entry.topic, delivery.partition] = delivery
+            if await self._handler.settle() and open_ends:
+                await self._subscription.commit(list(open_ends.values()))
+                open_ends.clear()
+            self._lag.set(self._subscription.lag())
+
+    async def _deal_with(self, delivery: Delivery) -> None:
+        entry = delivery.entry
+        began_s = time.perf_counter()
+        with (
+            logs.bound(topic=entry.topic, group=self._group, offset=delivery.offset),
+            traces.handling(entry.topic, entry.headers, group=self._group),
+        ):
+            outcome = await self._handle(delivery)
+            took_s = time.perf_counter() - began_s
+            _log.info(
+                "delivery_handled",
+                partition=delivery.partition,
+                key=entry.key,
+                outcome=outcome,
+                duration_ms=round(took_s * 1000, 3),
+            )
+        _DURATION.labels(self._group, entry.topic, outcome).observe(took_s)
+
+    async def _handle(self, delivery: Delivery) -> str:
+        if self._dead_letters.must_follow(delivery):
+            await self._dead_letters.bury(delivery, "an entry of its key before it is dead")
+            return "dead_lettered"
+        try:
+            await self._handler.handle(delivery)
+        except PoisonError as error:
+            await self._dead_letters.bury(delivery, str(error))
+            return "dead_lettered"
+        return "handled"
