@@ -32,11 +32,6 @@ class View:
         return self._match.match_id
 
     @property
-    def commitment(self) -> bytes:
-        """What binds the engine to its secret seed; it tells nothing of it (FAIR-2)."""
-        return self._match.commitment
-
-    @property
     def specs(self) -> Sequence[SeatSpec]:
         """Who sits where."""
         return self._match.specs
@@ -65,11 +60,6 @@ class View:
     def frozen_at(self) -> int:
         """When the clocks were stopped, -1 while they run."""
         return self._match.frozen_at
-
-    @property
-    def deadlines(self) -> Sequence[Deadline]:
-        """Until when pending decisions must be made, debts in their order; not those of offers."""
-        return decision_deadlines(self._match)
 
     @property
     def deciding(self) -> Sequence[int]:
@@ -216,6 +206,10 @@ class View:
     def placing(self) -> tuple[int, ...]:
         """All seats from the first place down; empty before the end."""
         return self._match.placing
+
+    def deadlines(self) -> Sequence[Deadline]:
+        """Return the deadlines of pending decisions, debts in order; offers have their own."""
+        return decision_deadlines(self._match)
 
     def is_rival(self, seat: int, other: int) -> bool:
         """Whether two seats play against each other."""

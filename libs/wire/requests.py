@@ -34,7 +34,9 @@ class MalformedError(ValueError):
 
     def __init__(self, violations: Iterable[Violation]) -> None:
         self.violations = tuple(violations)
-        super().__init__("; ".join(f"{field}: {what}" for field, what in self.violations))
+        super().__init__(
+            "; ".join(f"{field}: {what}" if field else what for field, what in self.violations)
+        )
 
 
 class Checks:

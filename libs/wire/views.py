@@ -33,10 +33,13 @@ _DEBTS: Final = numbers_by_word(record_pb.DebtOpened.Reason)
 _THIRDS: Final = dict(enumerate(record_pb.ThirdDie.values()))
 
 
-def match_message(view: View, at_ms: int, chain_hash: bytes = b"") -> pb.Match:
+def match_message(
+    view: View, at_ms: int, *, commitment: bytes = b"", chain_hash: bytes = b""
+) -> pb.Match:
     """Write what a viewer may see of a match at *at_ms*.
 
-    *chain_hash* is that of the view's sequence, empty inside a record.
+    *commitment* is the one that `MatchCreated` published: everybody may know it, but no view has
+    it. *chain_hash* is that of the view's sequence, empty inside a record.
     """
     return pb.Match(
         match_id=view.match_id,
@@ -46,11 +49,11 @@ def match_message(view: View, at_ms: int, chain_hash: bytes = b"") -> pb.Match:
         viewer_seat=_seat(view.viewer),
         rule_set=view.rules.rule_set_id,
         board=view.board.board_id,
-        commitment=view.commitment,
+        commitment=commitment,
         phase=_PHASES[view.phase],
         frozen_ms=None if view.frozen_at < 0 else view.frozen_at,
         deciding_seats=view.deciding,
-        deadlines=[_deadline(deadline) for deadline in view.deadlines],
+        deadlines=[_deadline(deadline) for deadline in view.deadlines()],
         round=view.round,
         turn=_seat(view.turn),
         turn_number=view.turn_number,
@@ -122,10 +125,11 @@ def _property(view: View, square: int) -> pb.Match.Property:
 
 def _auction(view: View, auction: Auction) -> pb.Match.Auction:
     has_leader = auction.leader != e.NOBODY
+    passed = [seat for seat, has_passed in enumerate(auction.passed) if has_passed]
     return pb.Match.Auction(
         square=auction.square,
         order=auction.order,
-        passed=[seat for seat, has_passed in enumerate(auction.passed) if has_passed],
+        passed=[seat for seat in passed if not view.out[seat]],
         bidder=_seat(auction.bidder),
         leader=_seat(auction.leader),
         bid=auction.bid if has_leader else None,
