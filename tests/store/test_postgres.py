@@ -1,0 +1,215 @@
+"""The store in PostgreSQL keeps the contract, on a real server and through a real line."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import asyncpg
+import pytest
+
+from libs.kernel.ids import CommandId
+from libs.store.connections import Connections
+from libs.store.ports import (
+    FIRST_FENCE,
+    Ok,
+    StoreUnavailableError,
+    Unknown,
+)
+from libs.store.postgres import PostgresMatchStore
+from libs.store.postgres_ownership import PostgresOwnership
+from tests.store.contract import MatchStoreContract
+from tests.store.contract_ownership import OwnershipContract, OwnershipRig
+from tests.store.postgres_rig import PostgresRig, postgres_rig
+from tests.store.records import a_record
+from tests.support.waiting import until
+
+pytestmark = pytest.mark.postgres
+
+
+@pytest.fixture
+async def rig(shared_database: str) -> AsyncIterator[PostgresRig]:
+    async with postgres_rig(shared_database) as opened:
+        yield opened
+
+
+class TestPostgresMatchStore(MatchStoreContract):
+    pass
+
+
+class TestPostgresOwnership(OwnershipContract):
+    @pytest.fixture
+    async def owners(self, database: str) -> AsyncIterator[OwnershipRig]:
+        connections = await Connections.open(database, name="owners", size=2)
+
+        async def lapse(instance: str) -> None:
+            await connections.fetch(_LAPSE, instance, OwnershipContract.TTL_MS)
+
+        yield OwnershipRig(PostgresOwnership(connections), lapse)
+        await connections.close()
+
+
+async def test_every_append_updates_its_head_in_place(database: str) -> None:
+    # One connection: the server counts a backend's updates when that backend is told to say so.
+    connections = await Connections.open(database, name="hot", size=1)
+    async with postgres_rig(database) as rig:
+        ids = [await rig.begin() for _ in range(20)]
+        store = PostgresMatchStore(connections)
+        for seq in range(1, 51):
+            for match_id in ids:
+                outcome = await store.append(match_id, 1, seq, a_record(seq + 1), 10_000 + seq)
+                assert outcome == Ok()
+        await connections.fetch("SELECT pg_stat_force_next_flush()")
+
+        async def is_counted() -> bool:
+            return await _updates(rig.connections) >= (1000, 0)
+
+        await until(is_counted)
+        updated, in_place = await _updates(rig.connections)
+    await connections.close()
+
+    assert (updated, in_place) == (1000, 1000)
+
+
+async def test_a_load_waits_for_an_append_in_its_transaction_and_sees_it(
+    rig: PostgresRig,
+) -> None:
+    match_id = await rig.begin(wake_at_ms=100)
+    record = a_record(2)
+    async with rig.connections.transaction() as connection:
+        await connection.fetchrow(_APPEND, match_id, record.command_id, record.stored.hash)
+        loading = asyncio.create_task(rig.store.fence_and_load(match_id, schema_version=1))
+
+        async def waits() -> bool:
+            return bool(await rig.connections.fetch(_WAITING))
+
+        await until(waits)
+    loaded = await loading
+
+    assert loaded is not None
+    assert loaded.head.seq == 2
+    assert loaded.wake_at_ms == 60
+    assert [stored.hash for stored in loaded.records[1:]] == [record.stored.hash]
+
+
+async def test_an_append_without_a_reply_in_time_is_unknown_and_its_connection_is_gone(
+    shared_database: str,
+) -> None:
+    async with postgres_rig(shared_database, timeout_s=0.5) as rig:
+        match_id = await rig.begin()
+        await rig.far.append(match_id, FIRST_FENCE, 1, a_record(2), None)
+        backend = await _backend(rig.line)
+        rig.hold()
+
+        outcome = await rig.far.append(match_id, FIRST_FENCE, 2, a_record(3), None)
+
+        rig.let_go()
+        assert outcome == Unknown()
+        assert await _backend(rig.line) != backend
+
+
+async def test_a_cancelled_append_ends_its_connection_and_asks_the_server_for_nothing(
+    rig: PostgresRig,
+) -> None:
+    match_id = await rig.begin()
+    record = a_record(3)
+    await rig.far.append(match_id, FIRST_FENCE, 1, a_record(2), None)
+    backend = await _backend(rig.line)
+    rig.hold()
+    appending = asyncio.create_task(rig.far.append(match_id, FIRST_FENCE, 2, record, None))
+    await rig.until_holding()
+
+    appending.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await appending
+    rig.let_go()
+
+    async def is_committed() -> bool:
+        return await rig.store.find_command(match_id, record.command_id) is not None
+
+    # What was on its way arrives all the same: a cancelled append is an unknown one.
+    await until(is_committed)
+    assert not any(_CANCEL_REQUEST in greeting for greeting in rig.proxy.greetings)
+    assert await _backend(rig.line) != backend
+
+
+async def test_a_server_that_shuts_a_connection_makes_an_unknown(rig: PostgresRig) -> None:
+    match_id = await rig.begin()
+    backend = await _backend(rig.line)
+    async with rig.connections.transaction() as connection:
+        await connection.fetch("SELECT FROM match_engine.match_head FOR UPDATE")
+        appending = asyncio.create_task(rig.far.append(match_id, FIRST_FENCE, 1, a_record(2), None))
+
+        async def waits() -> bool:
+            return bool(await rig.connections.fetch(_WAITING))
+
+        await until(waits)
+        await connection.fetch("SELECT pg_terminate_backend($1)", backend)
+        outcome = await appending
+
+    assert outcome == Unknown()
+    assert await rig.far.append(match_id, FIRST_FENCE, 1, a_record(2), None) == Ok()
+
+
+async def test_nothing_is_unknown_when_no_connection_can_be_had(rig: PostgresRig) -> None:
+    match_id = await rig.begin()
+    await rig.line.close()
+
+    with pytest.raises(StoreUnavailableError):
+        await rig.far.append(match_id, FIRST_FENCE, 1, a_record(2), None)
+
+
+async def test_an_append_is_one_round_trip(rig: PostgresRig) -> None:
+    match_id = await rig.begin()
+    for seq in range(1, 4):
+        await rig.far.append(match_id, FIRST_FENCE, seq, a_record(seq + 1), None)
+    before = rig.proxy.requests
+
+    await rig.far.append(match_id, FIRST_FENCE, 4, a_record(5), None)
+
+    assert rig.proxy.requests == before + 1
+
+
+async def test_what_is_wrong_with_a_statement_is_an_error_and_no_unknown(
+    rig: PostgresRig,
+) -> None:
+    match_id = await rig.begin()
+    record = a_record(2, command_id=CommandId("no uuid"))
+
+    with pytest.raises(asyncpg.DataError):
+        await rig.store.append(match_id, FIRST_FENCE, 1, record, None)
+    with pytest.raises(asyncpg.InterfaceError):
+        await rig.connections.fetch("SELECT $1::int")
+
+
+async def test_a_server_that_is_not_there_says_so() -> None:
+    with pytest.raises(StoreUnavailableError):
+        await Connections.open("postgres://opolyx@127.0.0.1:1/opolyx", name="nobody")
+
+
+async def _updates(connections: Connections) -> tuple[int, int]:
+    row = await connections.fetchrow(_UPDATES)
+    assert row is not None
+    return row["n_tup_upd"], row["n_tup_hot_upd"]
+
+
+async def _backend(connections: Connections) -> int:
+    row = await connections.fetchrow("SELECT pg_backend_pid() AS pid")
+    assert row is not None
+    pid: int = row["pid"]
+    return pid
+
+
+_CANCEL_REQUEST = (80877102).to_bytes(4, "big")
+_LAPSE = """
+    UPDATE match_engine.engine_lease
+    SET renewed_at_ms = renewed_at_ms - $2, expires_at_ms = expires_at_ms - $2 WHERE instance = $1
+"""
+_UPDATES = """
+    SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables
+    WHERE schemaname = 'match_engine' AND relname = 'match_head'
+"""
+_APPEND = """
+    SELECT match_engine.append($1, 1, 1, 2, $3, $2, $3, 'bytes', 50, 60, 'live', NULL, NULL)
+"""
+_WAITING = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"

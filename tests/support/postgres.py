@@ -1,0 +1,77 @@
+"""Fixtures for tests on a real PostgreSQL: the embedded server, or the one that is named.
+
+All workers of a run share one server, and the last to leave takes its data away. A test that needs
+a database for itself takes `database`; others share `shared_database`. Both have every service's
+schema in place.
+
+    OPOLYX_TEST_POSTGRES=postgres://...    a server whose user may make databases
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+import pytest
+
+from libs.store.embedded import serving
+from libs.store.migrate import migrate, read_migrations
+from tests.support.repository import ROOT
+
+
+@pytest.fixture(scope="session")
+async def postgres_server(testrun_uid: str) -> AsyncIterator[str]:
+    """Return the URL of a server for this run."""
+    folder = Path(tempfile.gettempdir()) / f"opolyx-test-{testrun_uid[:12]}"
+    url = os.environ.get("OPOLYX_TEST_POSTGRES", f"embedded://{folder}")
+    async with serving(url, temporary=True) as served:
+        yield served
+
+
+@pytest.fixture(scope="session")
+async def shared_database(postgres_server: str, worker_id: str) -> AsyncIterator[str]:
+    """Return the URL of a database that this worker's tests share, schemas in place."""
+    name = f"opolyx_{worker_id}_{os.getpid()}"
+    yield await _make(postgres_server, name)
+    await _drop(postgres_server, name)
+
+
+@pytest.fixture
+async def database(postgres_server: str, worker_id: str) -> AsyncIterator[str]:
+    """Return the URL of a fresh database of the test's own, schemas in place."""
+    name = f"opolyx_own_{worker_id}_{os.getpid()}"
+    yield await _make(postgres_server, name)
+    await _drop(postgres_server, name)
+
+
+def database_url(server: str, name: str) -> str:
+    """Return the URL of another database of a server."""
+    return urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
+
+
+async def _make(server: str, name: str) -> str:
+    connection = await asyncpg.connect(server)
+    try:
+        await connection.execute(f"CREATE DATABASE {name}")
+    finally:
+        await connection.close()
+    url = database_url(server, name)
+    connection = await asyncpg.connect(url)
+    try:
+        for folder in sorted((ROOT / "services").glob("*/migrations")):
+            await migrate(connection, folder.parent.name, read_migrations(folder))
+    finally:
+        await connection.close()
+    return url
+
+
+async def _drop(server: str, name: str) -> None:
+    connection = await asyncpg.connect(server)
+    try:
+        await connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    finally:
+        await connection.close()
