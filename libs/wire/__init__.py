@@ -1,5 +1,9 @@
-"""The domain on the wire: events and records as bytes, chained, signed and exported.
+"""The domain on the wire: what happened as bytes, and what is asked and answered over gRPC.
 
-`record` is where to begin: a record's bytes and back, and the hash chain. `reading` and `writing`
-hold the two halves of every event's codec, `heads` signs, `export` writes and reads files.
+Of records, `record` is where to begin: their bytes and back, and the hash chain. `readers` and
+`writers` hold the two halves of the codec of every event, `heads` signs, `export` makes files.
+
+Of requests and replies: `requests` opens bytes from outside, `commands` reads and writes what is
+asked of a match, `request_hash` knows it again, `refusals` tells why not; `views` and `rule_sets`
+write what clients look at.
 """
