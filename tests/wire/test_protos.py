@@ -75,11 +75,11 @@ class TestReasons:
         assert [reason for reason in Reason if reason not in named] == list(NAMED_NOWHERE)
 
     def test_a_reason_has_the_same_status_code_everywhere(self) -> None:
-        codes: dict[str, set[str]] = {}
+        codes: dict[Reason, set[str]] = {}
         for element in (*protos.of_kind("method"), *protos.of_kind("service")):
             for code, reasons in OF_CODE.findall(element.comment):
                 for reason in WORD.findall(reasons):
-                    codes.setdefault(reason, set()).add(code)
+                    codes.setdefault(Reason(reason), set()).add(code)
 
         assert len(codes) > 30
         assert {code for found in codes.values() for code in found} <= STATUS_CODES
