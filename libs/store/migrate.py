@@ -17,6 +17,7 @@ from typing import Final
 import asyncpg
 
 LOCK_TIMEOUT_S: Final = 60.0
+TABLE_TIMEOUT_S: Final = 10.0
 _LOCK: Final = 0x6F706F6C79780001  # "opolyx", 1
 _FILE: Final = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql", re.ASCII)
 _SCHEMA: Final = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
@@ -93,17 +94,19 @@ async def migrate(
     migrations: Sequence[Migration],
     *,
     lock_timeout_s: float = LOCK_TIMEOUT_S,
+    table_timeout_s: float = TABLE_TIMEOUT_S,
 ) -> list[Migration]:
     """Bring a service's schema up to date and return what was applied.
 
     Each migration is a transaction, together with the row that says that it was applied. One
-    process at a time migrates a database, the others wait and then find nothing left to do. The
-    connection must not be one through a pooler that shares sessions.
+    process at a time migrates a database; the others wait, *lock_timeout_s* at most, and then find
+    nothing left to do. The connection must not be one through a pooler that shares sessions.
 
     Raises:
         ChangedMigrationError: an applied file was changed since.
         NewerSchemaError: more was applied than is known here.
-        BadMigrationError: the SQL of a migration fails; those before it stay.
+        BadMigrationError: the SQL of a migration fails, or waits for a busy table for longer than
+            *table_timeout_s*; those before it stay.
         LockedSchemaError: another process held the lock all the time.
 
     """
@@ -111,15 +114,20 @@ async def migrate(
         await connection.execute(_TABLE.format(schema=_named(schema)))
         lacking = await pending(connection, schema, migrations)
         for migration in lacking:
-            await _apply(connection, schema, migration)
+            await _apply(connection, schema, migration, table_timeout_s)
     return lacking
 
 
 async def _apply(
-    connection: asyncpg.Connection[asyncpg.Record], schema: str, migration: Migration
+    connection: asyncpg.Connection[asyncpg.Record],
+    schema: str,
+    migration: Migration,
+    table_timeout_s: float,
 ) -> None:
     try:
         async with connection.transaction():
+            # Whoever comes after a migration that waits for a table waits behind it.
+            await connection.execute(f"SET LOCAL lock_timeout = {round(table_timeout_s * 1000)}")
             await connection.execute(migration.sql)
             await connection.execute(
                 _APPLIED.format(schema=schema),
@@ -127,7 +135,7 @@ async def _apply(
                 migration.name,
                 migration.checksum,
             )
-    except (asyncpg.PostgresSyntaxError, asyncpg.PostgresError) as error:
+    except asyncpg.PostgresError as error:
         raise BadMigrationError(f"{schema}, {migration.name}: {error}") from error
 
 
