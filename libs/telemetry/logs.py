@@ -106,9 +106,11 @@ def _shared() -> list[Processor]:
 
 
 def _renderer(*, text: bool) -> list[Processor]:
+    # Tracebacks without the values of variables: tokens and hands of cards would be among them.
     if text:
-        return [structlog.dev.ConsoleRenderer()]
-    return [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+        return [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
+    tracebacks = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
+    return [structlog.processors.ExceptionRenderer(tracebacks), structlog.processors.JSONRenderer()]
 
 
 def add_trace_ids(_: WrappedLogger, __: str, event: EventDict) -> EventDict:

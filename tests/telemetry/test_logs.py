@@ -115,6 +115,19 @@ def test_a_bug_brings_its_traceback_in_the_same_line() -> None:
     assert line["level"] == "error"
 
 
+@pytest.mark.parametrize("stream", [io.StringIO(), Terminal()], ids=["json", "text"])
+def test_a_traceback_tells_no_values(stream: io.StringIO) -> None:
+    logs.configure(stream=stream)
+    tokens = {"ann": "s3cret"}
+    try:
+        tokens["bob"] += "x"
+    except KeyError:
+        logs.get().exception("rpc_failed")
+
+    assert "KeyError" in stream.getvalue()
+    assert "s3cret" not in stream.getvalue()
+
+
 def test_a_line_within_a_span_names_its_trace() -> None:
     stream = io.StringIO()
     logs.configure(stream=stream)

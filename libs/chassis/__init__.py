@@ -1,0 +1,1 @@
+"""What every process needs: settings, a gRPC edge, identity, channels, and a clean end."""

@@ -1,0 +1,76 @@
+"""The door of a server: who calls, whether they may, and not too often."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from libs.chassis.identity import NOBODY, SERVICE_TYPE, Caller, Verifier, token_type
+from libs.chassis.limiting import Limiter
+from libs.chassis.roles import AllowList
+from libs.chassis.status import refused
+from libs.kernel.reasons import Reason
+
+AUTHORIZATION: Final = "authorization"
+ON_BEHALF: Final = "opolyx-caller-bin"
+"""Metadata by which a service says for whom it calls: an `opolyx.engine.v1.Caller`."""
+
+_BEARER: Final = "bearer "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """What a call must pass before it is handled.
+
+    Attributes:
+        allowed: who may call what.
+        people: checks the tokens of people; None where no person may call.
+        services: checks the tokens of services; None where no service may call.
+        believed: the services, by name, that may call on behalf of others.
+        limiter: how often people may call; services are not limited.
+
+    """
+
+    allowed: AllowList
+    people: Verifier | None = None
+    services: Verifier | None = None
+    believed: Collection[str] = ()
+    limiter: Limiter | None = None
+
+    async def admit(self, method: str, metadata: Mapping[str, str | bytes], peer: str) -> Caller:
+        """Return who calls *method*, if they may; *peer* is the address that it comes from.
+
+        Raises:
+            RefusedError: TOKEN_MISSING, TOKEN_INVALID, TOKEN_EXPIRED, NOT_ALLOWED, RATE_LIMITED.
+
+        """
+        found = await self._identify(method, metadata)
+        if found.service is None and self.limiter is not None:
+            self.limiter.admit(found.subject or _host(peer), method)
+        if not self.allowed.admits(method, found.roles):
+            raise refused(Reason.NOT_ALLOWED)
+        on_behalf = metadata.get(ON_BEHALF, b"")
+        if not on_behalf:
+            return found
+        if found.service not in self.believed or not isinstance(on_behalf, bytes):
+            # Not overlooked: whoever sends it and may not has something in mind.
+            raise refused(Reason.NOT_ALLOWED)
+        return replace(found, on_behalf=on_behalf)
+
+    async def _identify(self, method: str, metadata: Mapping[str, str | bytes]) -> Caller:
+        given = metadata.get(AUTHORIZATION)
+        if given is None:
+            if self.allowed.is_public(method):
+                return NOBODY
+            raise refused(Reason.TOKEN_MISSING)
+        if not isinstance(given, str) or not given.lower().startswith(_BEARER):
+            raise refused(Reason.TOKEN_INVALID, check="scheme")
+        token = given[len(_BEARER) :].strip()
+        verifier = self.services if token_type(token) == SERVICE_TYPE else self.people
+        if verifier is None:
+            raise refused(Reason.NOT_ALLOWED)
+        return await verifier.verify(token)
+
+
+def _host(peer: str) -> str:
+    """Return a gRPC peer, such as `ipv4:127.0.0.1:5000`, without its port."""
+    return peer.rpartition(":")[0]

@@ -1,0 +1,69 @@
+"""How often somebody may call: a token bucket for each subject and method."""
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from libs.chassis.status import refused
+from libs.kernel.reasons import Reason
+
+SUBJECTS_MAX: Final = 100_000
+"""How many buckets are kept (start)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """*per_s* calls a second in the long run, *burst* of them at once."""
+
+    per_s: float
+    burst: int
+
+
+class Limiter:
+    """Token buckets, made when somebody first calls and forgotten when they are full again.
+
+    A bucket is one number: the time at which it will be full (GCRA). Each call puts that off by
+    the time that one token takes, and is refused where it would lie further off than a whole
+    burst. So nothing has to be refilled.
+    """
+
+    def __init__(
+        self,
+        rate: Rate,
+        by_method: Mapping[str, Rate] | None = None,
+        *,
+        monotonic_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._rate = rate
+        self._by_method = dict(by_method or {})
+        self._monotonic_s = monotonic_s
+        self._full_at_s: dict[tuple[str, str], float] = {}
+
+    def admit(self, subject: str, method: str) -> None:
+        """Take a token out of the bucket that *subject* has for *method*.
+
+        Methods without a rate of their own share one bucket.
+
+        Raises:
+            RefusedError: RATE_LIMITED; it says when there will be a token.
+
+        """
+        rate = self._by_method.get(method)
+        key = (subject, method if rate is not None else "")
+        rate = rate or self._rate
+        now_s = self._monotonic_s()
+        full_at_s = max(self._full_at_s.get(key, now_s), now_s) + 1 / rate.per_s
+        wait_s = full_at_s - now_s - rate.burst / rate.per_s
+        # Sums of times are not exact; a nanosecond is no reason to send anybody away.
+        if wait_s > 1e-9:  # noqa: PLR2004
+            raise refused(Reason.RATE_LIMITED, retry_after_ms=math.ceil(wait_s * 1000))
+        if len(self._full_at_s) >= SUBJECTS_MAX:
+            self._forget(now_s)
+        self._full_at_s[key] = full_at_s
+
+    def _forget(self, now_s: float) -> None:
+        """Drop full buckets; if that is none, the emptiest go free, which is better than memory."""
+        kept = {key: full for key, full in self._full_at_s.items() if full > now_s}
+        self._full_at_s = kept if len(kept) < SUBJECTS_MAX else {}

@@ -1,0 +1,182 @@
+"""Runs services until the operating system says stop, and ends them in order and in time.
+
+Nothing here forks, and nothing may: a process that has imported grpc cannot be copied.
+"""
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Final
+
+from libs.telemetry import logs, metrics, names
+
+FORCED_S: Final = 1.0
+"""What a service gets to end in when those before it have used up the grace."""
+
+_log: Final = logs.get()
+_RESTARTS: Final = metrics.counter(names.RESTARTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Something that runs as long as it is open.
+
+    Entering what *open* returns makes it ready; leaving drains it, and whatever it does in the
+    background runs in a `TaskGroup` of its own, so that an error there ends the process.
+    """
+
+    name: str
+    open: Callable[[], AbstractAsyncContextManager[object]]
+
+
+def run(services: Sequence[Service], *, grace_s: float) -> int:
+    """Run *services* until SIGINT or SIGTERM; returns the exit code, 1 if one of them failed.
+
+    A second signal ends the process without further ado. See `serve`.
+    """
+    try:
+        asyncio.run(_until_signalled(services, grace_s))
+    except asyncio.CancelledError:
+        return 1  # the second signal
+    except Exception:  # noqa: BLE001 - the last place that can say what happened
+        _log.exception("service_failed")
+        return 1
+    return 0
+
+
+async def serve(services: Sequence[Service], *, stop: asyncio.Event, grace_s: float) -> None:
+    """Open *services* in order, wait for *stop*, and close them in the opposite order.
+
+    A service is ready before the next one opens, and is there until the last one that came after
+    it has closed. All of them have *grace_s* seconds to close; then they are cut off.
+
+    Raises:
+        Exception: what a service failed with, the others having been closed.
+
+    """
+    grace = _Grace(grace_s)
+    async with AsyncExitStack() as stack:
+        for service in services:
+            await stack.enter_async_context(_Supervised(service, grace))
+        await stop.wait()
+
+
+async def keep_running(
+    name: str, work: Callable[[], Awaitable[None]], *, restarts: "Restarts | None" = None
+) -> None:
+    """Run *work* again and again, until it returns or has failed too often.
+
+    For what reads the log or keeps up a stream: whatever it needs may be away for a while, and it
+    begins anew where its own store says.
+
+    Raises:
+        Exception: what it failed with, at last.
+
+    """
+    restarts = restarts or Restarts()
+    loop = asyncio.get_running_loop()
+    attempt = 0
+    while True:
+        began_s = loop.time()
+        try:
+            return await work()
+        except Exception as error:
+            if loop.time() - began_s >= restarts.settled_after_s:
+                attempt = 0
+            attempt += 1
+            if attempt > restarts.attempts:
+                raise
+            delay_s = restarts.delay_s(attempt)
+            _RESTARTS.labels(name).inc()
+            _log.exception(
+                "background_work_failed",
+                name=name,
+                attempt=attempt,
+                delay_s=delay_s,
+                error=type(error).__name__,
+            )
+            await asyncio.sleep(delay_s)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restarts:
+    """How often work is begun again: *attempts* times in a row, ever later (start).
+
+    Work that has run for *settled_after_s* seconds has recovered, and counts from the beginning.
+    """
+
+    attempts: int = 60
+    first_delay_s: float = 0.1
+    delay_max_s: float = 5.0
+    settled_after_s: float = 60.0
+
+    def delay_s(self, attempt: int) -> float:
+        """Return how long to wait after the failure of that number, from 1."""
+        # The exponent is bounded too, or it would overflow long before it matters.
+        return min(self.delay_max_s, self.first_delay_s * 2.0 ** min(attempt - 1, 16))
+
+
+async def _until_signalled(services: Sequence[Service], grace_s: float) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    main = asyncio.current_task()
+    assert main is not None
+
+    def on_signal(number: signal.Signals) -> None:
+        if stop.is_set():
+            main.cancel()
+        _log.info("stop_requested", signal=number.name)
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, on_signal, number)
+    await serve(services, stop=stop, grace_s=grace_s)
+
+
+class _Supervised:
+    """One service while it is open: says so in the log, and closes it within the grace."""
+
+    def __init__(self, service: Service, grace: "_Grace") -> None:
+        self._name = service.name
+        self._open = service.open()
+        self._grace = grace
+
+    async def __aenter__(self) -> None:
+        with logs.bound(service=self._name):
+            await self._open.__aenter__()
+            _log.info("service_started")
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with logs.bound(service=self._name):
+            grace = asyncio.timeout_at(self._grace.end_s())
+            try:
+                async with grace:
+                    await self._open.__aexit__(kind, error, traceback)
+            except TimeoutError:
+                if not grace.expired():
+                    raise
+                _log.warning("service_drain_overran")
+            _log.info("service_stopped")
+
+
+class _Grace:
+    """The time that all services have to close in, from the moment when the first one must."""
+
+    def __init__(self, grace_s: float) -> None:
+        self._grace_s = grace_s
+        self._end_s: float | None = None
+
+    def end_s(self) -> float:
+        """Return when it is over, by the loop's clock, but never at once. The first call begins."""
+        now_s = asyncio.get_running_loop().time()
+        if self._end_s is None:
+            self._end_s = now_s + self._grace_s
+        return max(self._end_s, now_s + FORCED_S)
