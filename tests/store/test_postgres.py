@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 
 import asyncpg
 import pytest
@@ -12,6 +13,7 @@ from libs.kernel.ids import CommandId
 from libs.store.connections import Connections
 from libs.store.ports import (
     FIRST_FENCE,
+    Conflict,
     Ok,
     StoreUnavailableError,
     Unknown,
@@ -79,17 +81,27 @@ async def test_a_load_waits_for_an_append_in_its_transaction_and_sees_it(
     async with rig.connections.transaction() as connection:
         await connection.fetchrow(_APPEND, match_id, record.command_id, record.stored.hash)
         loading = asyncio.create_task(rig.store.fence_and_load(match_id, schema_version=1))
-
-        async def waits() -> bool:
-            return bool(await rig.connections.fetch(_WAITING))
-
-        await until(waits)
+        await until(partial(_is_waiting, rig))
     loaded = await loading
 
     assert loaded is not None
     assert loaded.head.seq == 2
     assert loaded.wake_at_ms == 60
     assert [stored.hash for stored in loaded.records[1:]] == [record.stored.hash]
+
+
+async def test_a_look_waits_for_an_append_in_its_transaction_and_gives_way(
+    rig: PostgresRig,
+) -> None:
+    match_id = await rig.begin(wake_at_ms=100)
+    record = a_record(2)
+    async with rig.connections.transaction() as connection:
+        await connection.fetchrow(_APPEND, match_id, record.command_id, record.stored.hash)
+        looking = asyncio.create_task(rig.store.look(match_id, FIRST_FENCE, 1, 140))
+        await until(partial(_is_waiting, rig))
+
+    assert await looking == Conflict()
+    assert await rig.bound(match_id) == 60
 
 
 async def test_an_append_without_a_reply_in_time_is_unknown_and_its_connection_is_gone(
@@ -139,11 +151,7 @@ async def test_a_server_that_shuts_a_connection_makes_an_unknown(rig: PostgresRi
     async with rig.connections.transaction() as connection:
         await connection.fetch("SELECT FROM match_engine.match_head FOR UPDATE")
         appending = asyncio.create_task(rig.far.append(match_id, FIRST_FENCE, 1, a_record(2), None))
-
-        async def waits() -> bool:
-            return bool(await rig.connections.fetch(_WAITING))
-
-        await until(waits)
+        await until(partial(_is_waiting, rig))
         await connection.fetch("SELECT pg_terminate_backend($1)", backend)
         outcome = await appending
 
@@ -187,6 +195,10 @@ async def test_a_server_that_is_not_there_says_so() -> None:
         await Connections.open("postgres://opolyx@127.0.0.1:1/opolyx", name="nobody")
 
 
+async def _is_waiting(rig: PostgresRig) -> bool:
+    return bool(await rig.connections.fetch(_WAITING))
+
+
 async def _updates(connections: Connections) -> tuple[int, int]:
     row = await connections.fetchrow(_UPDATES)
     assert row is not None
@@ -212,4 +224,7 @@ _UPDATES = """
 _APPEND = """
     SELECT match_engine.append($1, 1, 1, 2, $3, $2, $3, 'bytes', 50, 60, 'live', NULL, NULL)
 """
-_WAITING = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+_WAITING = """
+    SELECT FROM pg_stat_activity
+    WHERE wait_event_type = 'Lock' AND datname = current_database()
+"""

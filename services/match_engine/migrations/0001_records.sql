@@ -4,9 +4,11 @@
 -- keep about a match (how far it is published, its snapshots, its secret) lies in tables of its own,
 -- so that nobody but the match's writer ever touches its head.
 
--- Where each match stands. No index but the key, and room on each page: every append is a HOT
--- update, which leaves the index alone and cleans up behind itself. An index on any column that an
--- append changes, or a partial one over such a column, would end that.
+-- Where each match stands. Every append is a HOT update, which leaves the index alone and cleans up
+-- behind itself: there is no index but the key, since one on any column that an append changes, or a
+-- partial one over such a column, would end that; and half of each page is left free, since 16
+-- writers at once on one page have used up 30% now and then. A match's records are a thousand times
+-- as large.
 CREATE TABLE match_engine.match_head (
     match_id       uuid     PRIMARY KEY,
     shard          smallint NOT NULL,
@@ -19,7 +21,7 @@ CREATE TABLE match_engine.match_head (
     head_key_id    text,
     head_signature bytea,
     CHECK ((head_key_id IS NULL) = (head_signature IS NULL))
-) WITH (fillfactor = 70);
+) WITH (fillfactor = 50);
 
 -- What happened: one row for each accepted command, never changed and never deleted.
 CREATE TABLE match_engine.record (
