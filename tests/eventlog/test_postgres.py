@@ -23,10 +23,10 @@ class TestLogInPostgres(LocalEventLogContract):
 
 
 async def test_a_reader_never_overtakes_an_append_that_is_not_committed(
-    storage: PostgresLogStorage, database_url: str
+    storage: PostgresLogStorage, shared_database: str
 ) -> None:
     # Whoever numbers by a sequence loses the slow one: its offset is seen as passed.
-    slow = await asyncpg.connect(database_url)
+    slow = await asyncpg.connect(shared_database)
     transaction = slow.transaction()
     await transaction.start()
     await slow.execute(
