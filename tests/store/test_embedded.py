@@ -189,8 +189,8 @@ async def test_a_temporary_folder_with_a_long_path_goes_with_its_last_user() -> 
 
 
 async def test_a_database_that_others_run_is_left_to_them() -> None:
-    async with serving("postgres://somebody@elsewhere/opolyx") as url:
-        assert url == "postgres://somebody@elsewhere/opolyx"
+    async with serving("postgres://somebody@localhost/opolyx") as url:
+        assert url == "postgres://somebody@localhost/opolyx"
 
 
 @asynccontextmanager

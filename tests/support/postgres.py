@@ -4,7 +4,7 @@ All workers of a run share one server, and the last to leave takes its data away
 a database for itself takes `database`; others share `shared_database`. Both have every service's
 schema in place.
 
-    OPOLYX_TEST_POSTGRES=postgres://...    a server whose user may make databases
+    OPOLYX_TEST_POSTGRES    the URL of another server, whose user may make databases
 """
 
 from __future__ import annotations
