@@ -2,6 +2,7 @@
 
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, Protocol
 
 import jwt
@@ -197,8 +198,12 @@ class TokenVerifier:
             raise refused(Reason.TOKEN_EXPIRED)
 
 
+@lru_cache(maxsize=1024)
 def token_type(token: str) -> str:
     """Return the `typ` that a token claims to be of, to know who may check it; empty if none."""
+    # Remembered, since to look takes longer than all else that a known token costs.
+    if len(token) > SIZE_MAX:
+        return ""
     try:
         return _type_of(jwt.get_unverified_header(token))
     except jwt.InvalidTokenError:

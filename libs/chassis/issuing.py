@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from libs.chassis.identity import SERVICE_TYPE, TokenRules, TokenVerifier
-from libs.chassis.keys import GivenKeys, is_loopback
+from libs.chassis.keys import FetchedKeys, GivenKeys, from_file, from_url, is_loopback
 from libs.chassis.sections import AuthSettings
 from libs.chassis.settings import SettingsError
 from libs.kernel.clock import Clock
@@ -86,15 +86,7 @@ class DevelopmentIssuer:
 
     def people(self) -> TokenVerifier:
         """Return what checks the tokens of people that this issues."""
-        settings = self._settings
-        rules = TokenRules(
-            issuer=settings.issuer,
-            audience=settings.audience,
-            token_type=settings.token_type,
-            algorithm=ALGORITHM,
-            leeway_ms=int(settings.leeway_s * 1000),
-        )
-        return TokenVerifier(rules, self._keys(), self._clock)
+        return TokenVerifier(_rules(self._settings, ALGORITHM), self._keys(), self._clock)
 
     def services(self) -> TokenVerifier:
         """Return what checks the tokens of services that this issues."""
@@ -133,6 +125,26 @@ class ServiceToken:
         return self._token
 
 
+def people_of(settings: AuthSettings, issuer: DevelopmentIssuer, clock: Clock) -> TokenVerifier:
+    """Return what checks the tokens of people: our own in development, else the provider's.
+
+    Raises:
+        SettingsError: the provider's keys could not come from there safely.
+
+    """
+    if settings.mode == "dev":
+        return issuer.people()
+    if settings.jwks_file is not None:
+        fetch = from_file(settings.jwks_file)
+    else:
+        try:
+            fetch = from_url(settings.jwks_url or "")
+        except ValueError as error:
+            raise SettingsError(f"OPOLYX_AUTH__JWKS_URL: {error}") from None
+    keys = FetchedKeys(fetch, settings.algorithm)
+    return TokenVerifier(_rules(settings, settings.algorithm), keys, clock)
+
+
 def refuse_beyond_loopback(settings: AuthSettings, hosts: Iterable[str]) -> None:
     """See that development tokens are good for this machine alone, unless somebody wants more.
 
@@ -148,6 +160,16 @@ def refuse_beyond_loopback(settings: AuthSettings, hosts: Iterable[str]) -> None
             "OPOLYX_AUTH__MODE: development tokens are for loopback; set it to jwks, "
             "or OPOLYX_AUTH__BEYOND_LOOPBACK to true if nobody else can get here"
         )
+
+
+def _rules(settings: AuthSettings, algorithm: str) -> TokenRules:
+    return TokenRules(
+        issuer=settings.issuer,
+        audience=settings.audience,
+        token_type=settings.token_type,
+        algorithm=algorithm,
+        leeway_ms=int(settings.leeway_s * 1000),
+    )
 
 
 def _make_key(path: Path) -> None:

@@ -20,7 +20,7 @@ LogEvent = Literal[
     "development_tokens_accepted",
     "gap_filled",
     "key_set_unavailable",
-    "logs_configured",
+    "metrics_exposed",
     "rpc_failed",
     "rpc_handled",
     "server_drained",
@@ -48,7 +48,7 @@ LOG_EVENTS: Final[dict[LogEvent, str]] = {
     "development_tokens_accepted": "Whoever reads the data folder can be anybody: not for play.",
     "gap_filled": "Records that did not arrive by the log were fetched from their engine.",
     "key_set_unavailable": "The keys of the token issuer could not be fetched.",
-    "logs_configured": "This process writes its lines from here on.",
+    "metrics_exposed": "Prometheus can read the metrics of this process.",
     "rpc_failed": "A bug ended an RPC; the caller was told nothing but that.",
     "rpc_handled": "An RPC ended: its canonical line.",
     "server_drained": "A gRPC server let go of its calls and closed.",
@@ -84,7 +84,6 @@ class LogFields(TypedDict, total=False):
     group: Annotated[str, "the consumer group"]
     key: Annotated[str, "the key of a log entry: the match, room or player"]
     last_seq: Annotated[int, "the sequence of a record's last event"]
-    level: Annotated[str, "the level from which on lines are written"]
     match_id: Annotated[str, "the match"]
     method: Annotated[str, "package.Service/Method of an RPC"]
     name: Annotated[str, "of a piece of background work"]
@@ -99,7 +98,6 @@ class LogFields(TypedDict, total=False):
     sent: Annotated[int, "messages that we sent on a stream"]
     service: Annotated[str, "the service that speaks"]
     signal: Annotated[str, "the signal, such as SIGTERM"]
-    subject: Annotated[str, "what the line is about, where no other field says it"]
     topic: Annotated[str, "the topic of the event log"]
     topics: Annotated[list[str], "several of them"]
 

@@ -1,14 +1,18 @@
 import asyncio
+import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import jwt
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from libs.chassis.issuing import (
     KEY_FILE,
     SERVICE_TOKEN_MS,
     DevelopmentIssuer,
     ServiceToken,
+    people_of,
     refuse_beyond_loopback,
 )
 from libs.chassis.roles import OPERATOR, PERSON
@@ -71,6 +75,32 @@ async def test_another_deployments_tokens_are_no_good(
 
     with pytest.raises(RefusedError, match="TOKEN_INVALID"):
         await issuer.people().verify(other.issue("ann"))
+
+
+async def test_with_a_provider_its_keys_decide_and_ours_are_no_good(
+    issuer: DevelopmentIssuer, tmp_path: Path, clock: ManualClock
+) -> None:
+    key = Ed25519PrivateKey.generate()
+    numbers = jwt.algorithms.OKPAlgorithm.to_jwk(key.public_key(), as_dict=True)
+    path = tmp_path / "keys.json"
+    path.write_text(json.dumps({"keys": [{**numbers, "kid": "k"}]}), encoding="utf-8")
+    settings = AuthSettings(mode="jwks", jwks_file=path, issuer="provider")
+    now_s = clock.now_ms() // 1000
+    claims = {"iss": "provider", "aud": "opolyx", "sub": "ann", "iat": now_s, "exp": now_s + 60}
+    token = jwt.encode(claims, key, algorithm="EdDSA", headers={"kid": "k", "typ": "at+jwt"})
+    people = people_of(settings, issuer, clock)
+
+    assert (await people.verify(token)).subject == "ann"
+    with pytest.raises(RefusedError, match="TOKEN_INVALID"):
+        await people.verify(issuer.issue("ann"))
+    assert (await people_of(AuthSettings(), issuer, clock).verify(issuer.issue("ann"))).subject
+
+
+def test_a_providers_keys_must_come_safely(issuer: DevelopmentIssuer, clock: ManualClock) -> None:
+    settings = AuthSettings(mode="jwks", jwks_url="http://" + "provider.example/keys")
+
+    with pytest.raises(SettingsError, match="OPOLYX_AUTH__JWKS_URL"):
+        people_of(settings, issuer, clock)
 
 
 def test_a_service_makes_a_new_token_before_its_own_ends(

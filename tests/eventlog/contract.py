@@ -11,6 +11,7 @@ from libs.eventlog.ports import Delivery, Entry, EventLog
 from libs.eventlog.storage import LogStorage, Place
 from libs.eventlog.topics import PARTITIONS, partition_of
 from libs.kernel.clock import ManualClock
+from libs.telemetry import traces
 
 TOPIC = "contract"
 KEYS = [f"key-{n}" for n in range(200)]
@@ -248,6 +249,17 @@ class LocalEventLogContract(EventLogContract):
 
         assert append.cancelled()
         assert values(await take(log, 1, group="g")) == [b"a"]
+
+    async def test_an_entry_carries_the_trace_in_which_it_was_written(
+        self, log: LocalEventLog
+    ) -> None:
+        trace = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
+        with traces.serving("a.B/C", trace):
+            await log.append([Entry(topic=TOPIC, key="m", value=b"", headers={"type": "T"})])
+
+        [read] = await take(log, 1, group="g")
+
+        assert read.entry.headers == {"type": "T", **trace}
 
     async def test_every_partition_is_read(self, log: LocalEventLog) -> None:
         await log.append([entry(key) for key in KEYS])

@@ -1,0 +1,35 @@
+"""The telemetry of a process: set up before anything else, and the last to go."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from libs.chassis.sections import TelemetrySettings
+from libs.telemetry import logs, metrics, names, traces
+
+_log: Final = logs.get()
+_BUILD_INFO: Final = metrics.gauge(names.BUILD_INFO)
+
+
+@asynccontextmanager
+async def observed(
+    settings: TelemetrySettings, *, service: str, version: str
+) -> AsyncIterator[int]:
+    """Export spans if there is a collector, and serve the metrics; yields the port of those.
+
+    *service* is what the process is called: the service that runs in it, or `all`. Logs are set up
+    by `logs.configure` before there is a loop, so that whatever fails then is told.
+
+    Raises:
+        OSError: the address for the metrics is taken, or is not ours.
+
+    """
+    shutdown = traces.configure(service=service, version=version, endpoint=settings.otlp_endpoint)
+    _BUILD_INFO.labels(version, service).set(1)
+    try:
+        async with metrics.exposed(settings.metrics_host, settings.metrics_port) as port:
+            _log.info("metrics_exposed", address=f"{settings.metrics_host}:{port}")
+            yield port
+    finally:
+        await asyncio.to_thread(shutdown)

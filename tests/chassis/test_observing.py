@@ -1,0 +1,29 @@
+import asyncio
+from http.client import HTTPConnection
+
+import pytest
+
+from libs.chassis.observing import observed
+from libs.chassis.sections import TelemetrySettings
+
+
+async def test_a_process_tells_what_runs_in_it() -> None:
+    def read(port: int) -> str:
+        connection = HTTPConnection("127.0.0.1", port, timeout=10)
+        try:
+            connection.request("GET", "/metrics")
+            return connection.getresponse().read().decode()
+        finally:
+            connection.close()
+
+    async with observed(TelemetrySettings(metrics_port=0), service="lobby", version="1.2") as port:
+        text = await asyncio.to_thread(read, port)
+
+    assert 'opolyx_build_info{service="lobby",version="1.2"} 1.0' in text
+
+
+async def test_a_port_that_is_taken_is_an_error() -> None:
+    async with observed(TelemetrySettings(metrics_port=0), service="a", version="1") as port:
+        with pytest.raises(OSError, match="in use"):
+            async with observed(TelemetrySettings(metrics_port=port), service="b", version="1"):
+                pass
