@@ -47,7 +47,7 @@ def play(match: Match, command: c.Command, draws: Draws, at_ms: int) -> Decision
     For those who keep no match without its events, such as the simulation: it saves copying the
     match. A refusal leaves the match as it is.
     """
-    kind = command.__class__
+    kind = type(command)
     handler = _SEATED.get(kind)
     if handler is None:
         handler = _SYSTEM[kind]

@@ -46,7 +46,7 @@ class Ruling:
     def add(self, event: e.Event) -> None:
         """Record *event* and apply it."""
         self.events.append(event)
-        EVOLVE[event.__class__](self.match, event)
+        EVOLVE[type(event)](self.match, event)
 
     def clock_left(self) -> int:
         """Return what the turn clock has left, whether it runs or stands."""

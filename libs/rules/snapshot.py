@@ -98,19 +98,19 @@ def recount(match: Match) -> None:
     match.living = len(living)
     match.acting = tuple(living) if is_on else ()
     match.built_any = any(match.built)
-    match.owned = [
+    match.owned[:] = [
         tuple(square for square in board.properties if match.owner[square] == seat)
         for seat in range(len(match.out))
     ]
     match.mortgage_count = sum(1 for mortgaged in match.mortgaged_round if mortgaged)
-    match.held = [[0] * len(board.groups) for _ in match.out]
-    match.group_levels = [0] * len(board.groups)
+    match.held[:] = [[0] * len(board.groups) for _ in match.out]
+    match.group_levels[:] = [0] * len(board.groups)
     for square in board.properties:
         group, owner = board.group_of[square], match.owner[square]
         match.group_levels[group] += match.level[square]
         if owner != NOBODY:
             match.held[owner][group] += 1
-    match.whole_groups = [
+    match.whole_groups[:] = [
         sum(match.owns_group(seat, group) for group in board.street_groups)
         for seat in range(len(match.out))
     ]

@@ -102,24 +102,25 @@ def run_match(setup: Setup, watch: Watch | None = None) -> Played:
 
     """
     match, draws = Match(), FairDraws(setup.match_id, setup.seed)
+    now, command = setup.start_ms, _create(setup)
+    decision = play(match, command, draws, now)
     bots = [
         partial(STRENGTHS[strength], View(match, seat), LegalCommands(match, seat))
         for seat, strength in enumerate(setup.strengths)
     ]
-    now, command = setup.start_ms, _create(setup)
     dice_moves = 0
     for commands in range(1, COMMANDS_MOST):
-        decision = play(match, command, draws, now)
         if isinstance(decision, Refusal):
             raise BrokenPlayError(setup, match.sequence, command, decision)
-        if command.__class__ is c.Roll:
-            dice_moves += 1
         if watch is not None:
             watch(match, command, now, decision)
         if match.phase == phases.ENDED:
             ended_by = next(event.why for event in decision if isinstance(event, e.MatchEnded))
             return Played(match, now, ended_by, commands, dice_moves)
         now, command = _next_command(match, bots, now + THINKING_MS)
+        if type(command) is c.Roll:
+            dice_moves += 1
+        decision = play(match, command, draws, now)
     raise BrokenPlayError(setup, match.sequence)
 
 
