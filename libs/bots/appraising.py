@@ -132,7 +132,7 @@ def _bonuses(board: Board, group: int, near_percent: int, whole_percent: int) ->
 def _worth(view: View, seat: int, eye: Appraisal) -> int:
     worth = eye.of_cash(view.cash[seat])
     build_cost, level = view.board.build_cost, view.level
-    for square in view.properties_of(seat):
+    for square in view.owned[seat]:
         worth += property_value(view, square) + level[square] * build_cost[square]
     for group, held in enumerate(view.held[seat]):
         worth += eye.bonus[group][held]
