@@ -17,16 +17,13 @@ NOWHERE: Final = -1
 
 def build(view: View, seat: int, character: Character) -> c.Build | None:
     """Build the level that brings most for its cost, as long as the reserve stays untouched."""
-    board, held = view.board, view.held[seat]
+    board, group_levels = view.board, view.group_levels
+    spare = view.cash[seat] - character.building_reserve
     best, best_cost, best_rise = NOWHERE, 1, 0
-    for group in board.street_groups:
+    for group in view.whole_groups[seat]:
         squares = board.groups[group]
-        size = len(squares)
-        if held[group] != size:
-            continue
         cost = board.build_cost[squares[0]]
-        can_pay = view.cash[seat] - cost >= character.building_reserve
-        if can_pay and view.group_levels[group] < MAX_LEVEL * size:
+        if cost <= spare and group_levels[group] < MAX_LEVEL * len(squares):
             square, rise = _next_level(view, squares)
             # Of two groups, that where the rise is a larger share of the cost.
             if rise * best_cost > best_rise * cost:

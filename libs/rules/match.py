@@ -168,7 +168,7 @@ class Match:
         built: by square, the levels built in this turn; built_any: whether there are any.
         owned: by seat, the squares that it owns, ascending. mortgage_count: of all seats.
         held: per seat and group, how many of its properties the seat owns. whole_groups: by seat,
-            how many street groups it owns whole.
+            the street groups that it owns whole.
         group_levels: per group, all its levels.
         next_card, last_card: of the deck; last_card is 0 before the first draw.
         auction, debts, offers: what is going on.
@@ -220,7 +220,7 @@ class Match:
         self.built: list[int] = [0] * SQUARES
         self.built_any: bool = False
         self.held: list[list[int]] = []
-        self.whole_groups: list[int] = []
+        self.whole_groups: list[tuple[int, ...]] = []
         self.owned: list[tuple[int, ...]] = []
         self.mortgage_count: int = 0
         self.group_levels: list[int] = [0] * len(self.board.groups)

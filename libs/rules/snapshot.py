@@ -111,7 +111,7 @@ def recount(match: Match) -> None:
         if owner != NOBODY:
             match.held[owner][group] += 1
     match.whole_groups[:] = [
-        sum(match.owns_group(seat, group) for group in board.street_groups)
+        tuple(group for group in board.street_groups if match.owns_group(seat, group))
         for seat in range(len(match.out))
     ]
 

@@ -67,7 +67,7 @@ class View:
         self.mortgaged_round: Sequence[int] = match.mortgaged_round
         self.held: Sequence[Sequence[int]] = match.held
         self.owned: Sequence[tuple[int, ...]] = match.owned
-        self.whole_groups: Sequence[int] = match.whole_groups
+        self.whole_groups: Sequence[tuple[int, ...]] = match.whole_groups
         self.group_levels: Sequence[int] = match.group_levels
         self.debts: Sequence[Debt] = match.debts
         self.offers: Sequence[Offer] = match.offers

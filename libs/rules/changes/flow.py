@@ -29,7 +29,7 @@ def _match_created(match: Match, event: e.MatchCreated) -> None:
     match.cash[:] = [0] * seats
     match.living = seats
     match.owned[:] = [()] * seats
-    match.whole_groups[:] = [0] * seats
+    match.whole_groups[:] = [()] * seats
     match.held[:] = [[0] * len(match.board.groups) for _ in range(seats)]
     match.group_levels[:] = [0] * len(match.board.groups)
 
