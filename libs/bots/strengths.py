@@ -116,19 +116,15 @@ def _at_jackpot(view: View, seat: int, character: Character) -> c.SeatCommand | 
     return c.BetJackpot(seat, tuple(range(first, first + count)))
 
 
-_DECISIONS: Final[Mapping[str, Callable[[View, int, Character], c.SeatCommand | None]]] = (
-    MappingProxyType(
-        {
-            phases.DEBT: _in_debt,
-            phases.BUY: _on_property,
-            phases.AUCTION: _in_auction,
-            phases.BAIL: _on_bail,
-            phases.BUS: _on_bus,
-            phases.TELEPORT: _on_triple,
-            phases.JACKPOT: _at_jackpot,
-        }
-    )
-)
+_DECISIONS: Final[dict[str, Callable[[View, int, Character], c.SeatCommand | None]]] = {
+    phases.DEBT: _in_debt,
+    phases.BUY: _on_property,
+    phases.AUCTION: _in_auction,
+    phases.BAIL: _on_bail,
+    phases.BUS: _on_bus,
+    phases.TELEPORT: _on_triple,
+    phases.JACKPOT: _at_jackpot,
+}
 
 STRENGTHS: Final[Mapping[str, Strategy]] = MappingProxyType(
     {
