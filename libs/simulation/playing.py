@@ -13,7 +13,7 @@ from libs.rules import commands as c
 from libs.rules import events as e
 from libs.rules import phases
 from libs.rules.clocks import next_deadline
-from libs.rules.decide import play
+from libs.rules.decide import Referee
 from libs.rules.legal import LegalCommands
 from libs.rules.match import Match
 from libs.rules.refusals import Refusal
@@ -101,9 +101,10 @@ def run_match(setup: Setup, watch: Watch | None = None) -> Played:
         BrokenPlayError: a bot's command was refused, or the match went on for too long.
 
     """
-    match, draws = Match(), FairDraws(setup.match_id, setup.seed)
+    match = Match()
+    play = Referee(match, FairDraws(setup.match_id, setup.seed)).play
     now, command = setup.start_ms, _create(setup)
-    decision = play(match, command, draws, now)
+    decision = play(command, now)
     bots = [
         partial(STRENGTHS[strength], View(match, seat), LegalCommands(match, seat))
         for seat, strength in enumerate(setup.strengths)
@@ -124,7 +125,7 @@ def run_match(setup: Setup, watch: Watch | None = None) -> Played:
         if choice.__class__ is c.Roll:
             dice_moves += 1
         now, command = _wait(match, bots, now) if choice is None else (now, choice)
-        decision = play(match, command, draws, now)
+        decision = play(command, now)
     raise BrokenPlayError(setup, match.sequence)
 
 
