@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from libs.bots.characters import Character
 from libs.rules.board import Board
 from libs.rules.events import Side
-from libs.rules.match import Offer
+from libs.rules.pending import Offer
 from libs.rules.views import View
 
 WHOLE_PERCENT: Final = 100

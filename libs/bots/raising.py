@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from libs.bots.characters import Character
 from libs.bots.dealing import ask_for_rescue
 from libs.rules import commands as c
-from libs.rules.match import Debt
+from libs.rules.pending import Debt
 from libs.rules.views import View
 
 

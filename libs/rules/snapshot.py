@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from libs.rules import phases
 from libs.rules.events import NOBODY, DeadlineSet, SeatSpec, Side
-from libs.rules.match import ATTRIBUTES, Auction, Debt, Match, Offer
+from libs.rules.match import ATTRIBUTES, Match
+from libs.rules.pending import Auction, Debt, Offer
 from libs.rules.rule_sets import rule_set
 
 SCHEMA: Final = 1

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from libs.rules.board import Board
 from libs.rules.events import NOBODY
-from libs.rules.match import Auction, Debt, Match, Offer
+from libs.rules.match import Match
+from libs.rules.pending import Auction, Debt, Offer
 from libs.rules.rule_sets import RuleSet
 
 

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from libs.rules import events as e
-from libs.rules.match import Auction, Match, Offer
+from libs.rules.match import Match
+from libs.rules.pending import Auction, Offer
 
 
 def _property_bought(match: Match, event: e.PropertyBought) -> None:

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from libs.rules import events as e
-from libs.rules.match import Debt, Match
+from libs.rules.match import Match
+from libs.rules.pending import Debt
 
 
 def _amount_received(
