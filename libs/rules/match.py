@@ -134,6 +134,18 @@ class Match:
         self.out_order: list[int] = []
         self.acting: tuple[int, ...] = ()
         self.living = 0
+        self.next_card, self.last_card = 1, 0
+        self.auction: Auction | None = None
+        self.debts: list[Debt] = []
+        self.offers: list[Offer] = []
+        self.debt_count = self.offer_count = self.deadline_count = 0
+        self.deadline: DeadlineSet | None = None
+        self.clock_left = 0
+        self.winners: tuple[int, ...] = ()
+        self.placing: tuple[int, ...] = ()
+        self._lay_out_board()
+
+    def _lay_out_board(self) -> None:
         self.owner: list[int] = [NOBODY] * SQUARES
         self.level: list[int] = [0] * SQUARES
         self.mortgaged_round: list[int] = [0] * SQUARES
@@ -144,15 +156,6 @@ class Match:
         self.owned: list[tuple[int, ...]] = []
         self.whole_groups: list[tuple[int, ...]] = []
         self.group_levels: list[int] = [0] * len(self.board.groups)
-        self.next_card, self.last_card = 1, 0
-        self.auction: Auction | None = None
-        self.debts: list[Debt] = []
-        self.offers: list[Offer] = []
-        self.debt_count = self.offer_count = self.deadline_count = 0
-        self.deadline: DeadlineSet | None = None
-        self.clock_left = 0
-        self.winners: tuple[int, ...] = ()
-        self.placing: tuple[int, ...] = ()
 
     def copy(self) -> "Match":
         """Return an independent copy; what never changes is shared."""
