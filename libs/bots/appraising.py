@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from libs.bots.characters import Character
 from libs.rules.board import Board
 from libs.rules.events import Side
-from libs.rules.match import Offer
+from libs.rules.pending import Offer
 from libs.rules.views import View
 
 WHOLE_PERCENT: Final = 100
@@ -132,7 +132,7 @@ def _bonuses(board: Board, group: int, near_percent: int, whole_percent: int) ->
 def _worth(view: View, seat: int, eye: Appraisal) -> int:
     worth = eye.of_cash(view.cash[seat])
     build_cost, level = view.board.build_cost, view.level
-    for square in view.properties_of(seat):
+    for square in view.owned[seat]:
         worth += property_value(view, square) + level[square] * build_cost[square]
     for group, held in enumerate(view.held[seat]):
         worth += eye.bonus[group][held]

@@ -1,5 +1,6 @@
 """Trades: which to propose, on which terms, and how to answer them (TRADE-1 to TRADE-4)."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from libs.bots.appraising import (
@@ -72,6 +73,7 @@ def ask_for_rescue(
     where that brings *missing* more than the bank would give for it.
     """
     eye = appraisal(view.board, character)
+    saving = _saving(view, seat, missing)
     for other, is_out in enumerate(view.out):
         if is_out or other == seat:
             continue
@@ -79,13 +81,23 @@ def ask_for_rescue(
             if view.cash[other] >= missing:
                 return c.OfferTrade(seat, other, Side(), Side(missing))
             continue
-        for square in view.properties_of(seat):
-            if is_tradable(view, square):
-                swap = _Swap(seat, other, (square,), ())
-                own_gain, cash = _terms(view, eye, swap)
-                if own_gain > 0 and -cash - view.board.price[square] // 2 >= missing:
-                    return _offer(swap, cash)
+        for square in saving:
+            swap = _Swap(seat, other, (square,), ())
+            own_gain, cash = _terms(view, eye, swap)
+            if own_gain > 0 and -cash - view.board.price[square] // 2 >= missing:
+                return _offer(swap, cash)
     return None
+
+
+def _saving(view: View, seat: int, missing: int) -> list[int]:
+    """Return what could bring *missing* more from a rival than from the bank, at a fair price."""
+    price, share = view.board.price, view.rules.fair_share_percent
+    return [
+        square
+        for square in view.owned[seat]
+        if price[square] * WHOLE_PERCENT >= (missing + price[square] // 2) * share
+        and is_tradable(view, square)
+    ]
 
 
 def _offer(swap: _Swap, cash: int) -> c.OfferTrade:
@@ -93,39 +105,34 @@ def _offer(swap: _Swap, cash: int) -> c.OfferTrade:
     return c.OfferTrade(swap.seat, swap.other, give, take)
 
 
-def _wanted(view: View, seat: int) -> list[tuple[int, Squares]]:
-    """Return who owns what would complete a group of *seat*, or bring it closer."""
+def _wanted(view: View, seat: int) -> Iterator[tuple[int, Squares]]:
+    """Yield who owns what would complete a group of *seat*, or bring it closer."""
     board, owner, mortgaged_round = view.board, view.owner, view.mortgaged_round
-    groups, size = board.groups, board.group_size
-    wanted: list[tuple[int, Squares]] = []
+    size = board.group_size
     for group, held in enumerate(view.held[seat]):
         if not held or held == size[group]:
             continue
         theirs: dict[int, Squares] = {}
-        for square in groups[group]:
+        for square in board.groups[group]:
             other = owner[square]
             if other == NOBODY or mortgaged_round[square]:
                 break
             if other != seat:
                 theirs[other] = (*theirs.get(other, ()), square)
         else:
-            wanted.extend(theirs.items())
-    return wanted
+            yield from theirs.items()
 
 
-def _offerable(view: View, seat: int, other: int, taken: Squares) -> list[Squares]:
-    """Return what *seat* could give: what completes a group of *other*, or nothing but cash."""
-    board, theirs = view.board, view.held[other]
-    size = board.group_size
-    offerable: list[Squares] = []
-    for group, held in enumerate(view.held[seat]):
-        if held and theirs[group] and held + theirs[group] == size[group]:
-            mine = tuple(square for square in board.groups[group] if view.owner[square] == seat)
-            is_same_group = group == board.group_of[taken[0]]
-            if not is_same_group and not any(view.mortgaged_round[square] for square in mine):
-                offerable.append(mine)
-    offerable.append(())
-    return offerable
+def _offerable(view: View, seat: int, other: int, taken: Squares) -> Iterator[Squares]:
+    """Yield what *seat* could give: what completes a group of *other*, then nothing but cash."""
+    board, held, theirs = view.board, view.held[seat], view.held[other]
+    for group, size in enumerate(board.group_size):
+        if held[group] + theirs[group] != size or not (held[group] and theirs[group]):
+            continue
+        squares = board.groups[group]
+        if taken[0] not in squares and not any(view.mortgaged_round[square] for square in squares):
+            yield tuple(square for square in squares if view.owner[square] == seat)
+    yield ()
 
 
 def _terms(view: View, eye: Appraisal, swap: _Swap) -> tuple[int, int]:

@@ -4,35 +4,26 @@ A bot thinks about this before every roll, so the choices are looked for by hand
 question first, and seldom in the listing of legal commands. Tests see that none is ever refused.
 """
 
-from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from libs.bots.characters import Character
 from libs.rules import commands as c
-from libs.rules.board import MAX_LEVEL, SQUARES, Board
+from libs.rules.board import MAX_LEVEL
 from libs.rules.legal import LegalCommands
 from libs.rules.views import View
 
 NOWHERE: Final = -1
 
-_UNMORTGAGED: Final = [0] * SQUARES
-
-
-class _StreetGroup(NamedTuple):
-    group: int
-    size: int
-    full: int
-    cost: int
-    squares: tuple[int, ...]
-
 
 def build(view: View, seat: int, character: Character) -> c.Build | None:
     """Build the level that brings most for its cost, as long as the reserve stays untouched."""
-    held, group_levels = view.held[seat], view.group_levels
+    board, group_levels = view.board, view.group_levels
     spare = view.cash[seat] - character.building_reserve
     best, best_cost, best_rise = NOWHERE, 1, 0
-    for group, size, full, cost, squares in _street_groups(view.board):
-        if held[group] == size and cost <= spare and group_levels[group] < full:
+    for group in view.whole_groups[seat]:
+        squares = board.groups[group]
+        cost = board.build_cost[squares[0]]
+        if cost <= spare and group_levels[group] < MAX_LEVEL * len(squares):
             square, rise = _next_level(view, squares)
             # Of two groups, that where the rise is a larger share of the cost.
             if rise * best_cost > best_rise * cost:
@@ -44,22 +35,11 @@ def redeem(
     view: View, legal: LegalCommands, seat: int, character: Character
 ) -> c.SeatCommand | None:
     """Lift a mortgage, of what is cheapest first."""
-    if view.mortgaged_round == _UNMORTGAGED:
-        return None
     spare = view.cash[seat] - character.building_reserve
     if not _has_mortgage_below(view, seat, spare):
         return None
     choice = min(legal.redemptions(), key=lambda choice: choice.cost, default=None)
     return choice.command if choice is not None and choice.cost <= spare else None
-
-
-@cache
-def _street_groups(board: Board) -> tuple[_StreetGroup, ...]:
-    return tuple(
-        _StreetGroup(group, size, MAX_LEVEL * size, board.build_cost[squares[0]], squares)
-        for group, (size, squares) in enumerate(zip(board.group_size, board.groups, strict=True))
-        if group in board.street_groups
-    )
 
 
 def _next_level(view: View, squares: tuple[int, ...]) -> tuple[int, int]:
@@ -86,8 +66,8 @@ def _next_level(view: View, squares: tuple[int, ...]) -> tuple[int, int]:
 
 def _has_mortgage_below(view: View, seat: int, spare: int) -> bool:
     """Whether there is something to redeem for a half price below *spare*."""
-    owner, price = view.owner, view.board.price
-    for square, in_round in enumerate(view.mortgaged_round):
-        if in_round and owner[square] == seat and price[square] // 2 < spare:
+    mortgaged_round, price = view.mortgaged_round, view.board.price
+    for square in view.owned[seat]:
+        if mortgaged_round[square] and price[square] // 2 < spare:
             return True
     return False

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from libs.bots.characters import Character
 from libs.bots.dealing import ask_for_rescue
 from libs.rules import commands as c
-from libs.rules.match import Debt
+from libs.rules.pending import Debt
 from libs.rules.views import View
 
 
@@ -36,19 +36,20 @@ def _means(view: View, seat: int) -> tuple[list[int], list[int], list[int], int]
     """
     board, level, group_levels = view.board, view.level, view.group_levels
     held, mortgaged_round = view.held[seat], view.mortgaged_round
+    group_of, price, size = board.group_of, board.price, board.group_size
     built: list[int] = []
     loose: list[int] = []
     whole: list[int] = []
     worth = 0
-    for square in view.properties_of(seat):
+    for square in view.owned[seat]:
         if mortgaged_round[square]:
             continue
-        group = board.group_of[square]
-        worth += board.price[square] // 2
+        group = group_of[square]
+        worth += price[square] // 2
         if group_levels[group]:
             built.append(square)
             worth += level[square] * (board.build_cost[square] // 2)
-        elif held[group] < board.group_size[group]:
+        elif held[group] < size[group]:
             loose.append(square)
         else:
             whole.append(square)

@@ -47,7 +47,7 @@ def _before_roll(
 ) -> c.SeatCommand:
     """Build, redeem, propose and pay bail as long as there is something to do; then roll."""
     command: c.SeatCommand | None
-    if view.cash[seat] > character.building_reserve:
+    if view.whole_groups[seat] and view.cash[seat] > character.building_reserve:
         command = managing.build(view, seat, character)
         if command is not None:
             return command
@@ -58,7 +58,7 @@ def _before_roll(
         command = dealing.propose(view, seat, character)
         if command is not None:
             return command
-    elif moment == 1:
+    elif moment == 1 and view.mortgage_count:
         command = managing.redeem(view, legal, seat, character)
         if command is not None:
             return command
@@ -69,12 +69,12 @@ def _before_roll(
 
 
 def _in_debt(view: View, seat: int, character: Character) -> c.SeatCommand | None:
-    debt = view.debt_of(seat)
-    if debt is None:
-        return None
-    if debt.amount <= view.cash[seat]:
-        return _PAY[seat]
-    return raising.settle(view, seat, debt, character)
+    for debt in view.debts:
+        if debt.debtor == seat:
+            if debt.amount <= view.cash[seat]:
+                return _PAY[seat]
+            return raising.settle(view, seat, debt, character)
+    return None
 
 
 def _on_property(view: View, seat: int, character: Character) -> c.SeatCommand | None:
@@ -116,19 +116,15 @@ def _at_jackpot(view: View, seat: int, character: Character) -> c.SeatCommand | 
     return c.BetJackpot(seat, tuple(range(first, first + count)))
 
 
-_DECISIONS: Final[Mapping[str, Callable[[View, int, Character], c.SeatCommand | None]]] = (
-    MappingProxyType(
-        {
-            phases.DEBT: _in_debt,
-            phases.BUY: _on_property,
-            phases.AUCTION: _in_auction,
-            phases.BAIL: _on_bail,
-            phases.BUS: _on_bus,
-            phases.TELEPORT: _on_triple,
-            phases.JACKPOT: _at_jackpot,
-        }
-    )
-)
+_DECISIONS: Final[dict[str, Callable[[View, int, Character], c.SeatCommand | None]]] = {
+    phases.DEBT: _in_debt,
+    phases.BUY: _on_property,
+    phases.AUCTION: _in_auction,
+    phases.BAIL: _on_bail,
+    phases.BUS: _on_bus,
+    phases.TELEPORT: _on_triple,
+    phases.JACKPOT: _at_jackpot,
+}
 
 STRENGTHS: Final[Mapping[str, Strategy]] = MappingProxyType(
     {

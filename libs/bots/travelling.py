@@ -25,11 +25,12 @@ def wants_out(view: View, seat: int, character: Character) -> bool:
 def choose_bus(view: View, seat: int, character: Character) -> c.ChooseBusMove:
     """Go where it is best, by one white die, the other or both."""
     white_1, white_2, _ = view.dice
-    origin = view.square[seat]
-    totals = (white_1 + white_2, white_1, white_2)
-    return c.ChooseBusMove(
-        seat, max(totals, key=lambda total: _prospect(view, seat, origin, total, character))
-    )
+    best, best_prospect = white_1 + white_2, _prospect(view, seat, white_1 + white_2, character)
+    for total in (white_1, white_2):
+        prospect = _prospect(view, seat, total, character)
+        if prospect > best_prospect:
+            best, best_prospect = total, prospect
+    return c.ChooseBusMove(seat, best)
 
 
 def choose_teleport(view: View, seat: int, character: Character) -> c.ChooseTeleport:
@@ -85,7 +86,8 @@ def expected_rent(view: View, square: int) -> int:
     return rents[0] * 2 if is_doubled else rents[level]
 
 
-def _prospect(view: View, seat: int, origin: int, total: int, character: Character) -> int:
+def _prospect(view: View, seat: int, total: int, character: Character) -> int:
+    origin = view.square[seat]
     target = (origin + total) % SQUARES
     # Landing exactly on Start counts the salary already.
     passes_start = START < target < origin

@@ -3,7 +3,8 @@
 from libs.kernel.reasons import Reason
 from libs.rules import commands as c
 from libs.rules import events as e
-from libs.rules.match import Auction, Match
+from libs.rules.match import Match
+from libs.rules.pending import Auction
 from libs.rules.refusals import Refusal
 from libs.rules.ruling import CARRY_ON, Ruling, refuse_unless_affordable
 

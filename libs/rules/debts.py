@@ -6,7 +6,8 @@ from libs.rules import events as e
 from libs.rules import leaving, phases
 from libs.rules.building import level_price
 from libs.rules.jail import leave_by_forced_bail
-from libs.rules.match import Debt, Match
+from libs.rules.match import Match
+from libs.rules.pending import Debt
 from libs.rules.refusals import Refusal
 from libs.rules.ruling import CARRY_ON, Ruling, refuse_unless_affordable
 

@@ -47,28 +47,43 @@ def play(match: Match, command: c.Command, draws: Draws, at_ms: int) -> Decision
     For those who keep no match without its events, such as the simulation: it saves copying the
     match. A refusal leaves the match as it is.
     """
-    kind = command.__class__
-    handler = _SEATED.get(kind)
-    if handler is None:
-        handler = _SYSTEM[kind]
-        refusal = _refuse_system(match, kind)
+    return Referee(match, draws).play(command, at_ms)
+
+
+class Referee:
+    """Plays one match that the caller owns, command after command."""
+
+    __slots__ = ("_match", "_ruling")
+
+    def __init__(self, match: Match, draws: Draws) -> None:
+        """Sit down at *match*, which every command will change in place."""
+        self._match = match
+        self._ruling = Ruling(match, draws)
+
+    def play(self, command: c.Command, at_ms: int) -> Decision:
+        """See `play`."""
+        match, kind = self._match, type(command)
+        handler = _SEATED.get(kind)
+        if handler is None:
+            handler = _SYSTEM[kind]
+            refusal = _refuse_system(match, kind)
+            if refusal is not None:
+                return refusal
+        elif command.seat not in match.acting:  # type: ignore[union-attr]
+            refusal = _refuse_seat(match, kind, command.seat)  # type: ignore[union-attr]
+            if refusal is not None:
+                return refusal
+        ruling = self._ruling
+        events: list[e.Event] = []
+        ruling.now, ruling.events = at_ms, events
+        refusal = handler(ruling, command)
         if refusal is not None:
             return refusal
-    elif command.seat not in match.acting:  # type: ignore[union-attr]
-        refusal = _refuse_seat(match, kind, command.seat)  # type: ignore[union-attr]
-        if refusal is not None:
-            return refusal
-    ruling = Ruling(match, draws, at_ms)
-    refusal = handler(ruling, command)
-    if refusal is not None:
-        return refusal
-    step = ruling.next
-    while step:
-        ruling.next = NOTHING
-        _FLOW[step](ruling)
-        step = ruling.next
-    match.sequence += len(ruling.events)
-    return ruling.events
+        while ruling.next:
+            step, ruling.next = ruling.next, NOTHING
+            _FLOW[step](ruling)
+        match.sequence += len(events)
+        return events
 
 
 def _refuse_seat(match: Match, kind: type, seat: int) -> Refusal | None:

@@ -24,7 +24,7 @@ def finish(ruling: Ruling, why: str) -> None:
         order = [s for s in order if s % 2 == team] + [s for s in order if s % 2 != team]
     else:
         winners = (order[0],)
-    held = tuple(match.whole_groups)
+    held = tuple(len(groups) for groups in match.whole_groups)
     ruling.add(e.MatchEnded(winners, tuple(order), worths, held, match.round, why))
     ruling.add(e.SeedRevealed(ruling.draws.reveal()))
     ruling.next = NOTHING

@@ -14,7 +14,7 @@ from libs.rules.match import Match
 
 def evolve(match: Match, event: e.Event) -> None:
     """Apply one event to *match*, in place."""
-    EVOLVE[event.__class__](match, event)
+    EVOLVE[type(event)](match, event)
     match.sequence += 1
 
 
@@ -22,7 +22,7 @@ def apply(match: Match, events: Iterable[e.Event]) -> Match:
     """Apply *events* in order to *match*, in place, and return it."""
     count = 0
     for event in events:
-        EVOLVE[event.__class__](match, event)
+        EVOLVE[type(event)](match, event)
         count += 1
     match.sequence += count
     return match

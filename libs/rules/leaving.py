@@ -2,7 +2,7 @@
 
 from libs.rules import auctions, commands, ending, phases
 from libs.rules import events as e
-from libs.rules.match import Debt
+from libs.rules.pending import Debt
 from libs.rules.refusals import Refusal
 from libs.rules.rents import withheld_of
 from libs.rules.ruling import CARRY_ON, Ruling

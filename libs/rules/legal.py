@@ -145,8 +145,7 @@ class LegalCommands:
             return []
         return [
             Choice(c.Build(seat, square), match.board.build_cost[square])
-            for group in match.board.street_groups
-            if match.owns_group(seat, group)
+            for group in match.whole_groups[seat]
             for square in self._buildable(group)
         ]
 
@@ -157,8 +156,8 @@ class LegalCommands:
             return []
         return [
             Choice(c.SellLevel(seat, square), -level_price(match, square))
-            for group in match.board.street_groups
-            if match.group_levels[group] and match.owns_group(seat, group)
+            for group in match.whole_groups[seat]
+            if match.group_levels[group]
             for square in self._sellable(group)
         ]
 

@@ -5,86 +5,13 @@ counts that the rules ask for all the time (properties held by group, levels by 
 beside the facts that they follow from.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 from libs.rules import phases
 from libs.rules.board import SQUARES, Board
-from libs.rules.events import BANK, NOBODY, DeadlineSet, SeatSpec, Share, Side
+from libs.rules.events import BANK, NOBODY, DeadlineSet, SeatSpec
+from libs.rules.pending import Auction, Debt, Offer
 from libs.rules.rule_sets import CLASSIC_2, RuleSet
-
-
-@dataclass(slots=True)
-class Auction:
-    """An auction that is going on; *bidder* is asked, *passed* marks seats by index."""
-
-    square: int
-    order: tuple[int, ...]
-    passed: list[bool]
-    bidder: int = NOBODY
-    leader: int = NOBODY
-    bid: int = 0
-
-    def copy(self) -> "Auction":
-        """Return an independent copy."""
-        return Auction(self.square, self.order, self.passed[:], self.bidder, self.leader, self.bid)
-
-
-@dataclass(slots=True)
-class Debt:
-    """A payment pause: who owes what to whom, and until when."""
-
-    debt: int
-    debtor: int
-    reason: str
-    amount: int
-    withheld: int
-    tax_bp: int
-    creditors: tuple[Share, ...]
-    number: int = 0
-    due: int = 0
-    timed_out: bool = False
-
-    def copy(self) -> "Debt":
-        """Return an independent copy."""
-        return Debt(
-            self.debt,
-            self.debtor,
-            self.reason,
-            self.amount,
-            self.withheld,
-            self.tax_bp,
-            self.creditors,
-            self.number,
-            self.due,
-            self.timed_out,
-        )
-
-
-@dataclass(slots=True)
-class Offer:
-    """An open trade offer."""
-
-    offer: int
-    proposer: int
-    receiver: int
-    give: Side
-    take: Side
-    due: int
-    number: int = 0
-
-    def copy(self) -> "Offer":
-        """Return an independent copy."""
-        return Offer(
-            self.offer,
-            self.proposer,
-            self.receiver,
-            self.give,
-            self.take,
-            self.due,
-            self.number,
-        )
-
 
 ATTRIBUTES: Final = (
     "acting",
@@ -168,7 +95,7 @@ class Match:
         built: by square, the levels built in this turn; built_any: whether there are any.
         owned: by seat, the squares that it owns, ascending. mortgage_count: of all seats.
         held: per seat and group, how many of its properties the seat owns. whole_groups: by seat,
-            how many street groups it owns whole.
+            the street groups that it owns whole.
         group_levels: per group, all its levels.
         next_card, last_card: of the deck; last_card is 0 before the first draw.
         auction, debts, offers: what is going on.
@@ -181,30 +108,23 @@ class Match:
 
     __slots__ = ATTRIBUTES
 
-    def __init__(self) -> None:  # noqa: PLR0915 - one line for each attribute
+    def __init__(self) -> None:
         """Make a match to which nothing has happened."""
-        self.match_id: str = ""
+        self.match_id = ""
         self.rules: RuleSet = CLASSIC_2
         self.board: Board = self.rules.board
-        self.commitment: bytes = b""
+        self.commitment = b""
         self.specs: tuple[SeatSpec, ...] = ()
-        self.sequence: int = 0
-        self.phase: str = phases.UNBORN
-        self.frozen_at: int = -1
         self.client_seeds: list[bytes | None] = []
-        self.next_counter: int = 0
         self.cards: tuple[dict[int, str], ...] = ()
-        self.round: int = 0
+        self.phase: str = phases.UNBORN
+        self.frozen_at = -1
+        self.sequence = self.next_counter = 0
+        self.round = self.turn_number = 0
         self.turn: int = NOBODY
-        self.turn_number: int = 0
         self.had_turn: list[bool] = []
-        self.white_1: int = 0
-        self.white_2: int = 0
-        self.third: int = 0
-        self.doubles: int = 0
-        self.rolls_again: bool = False
-        self.jump_pending: bool = False
-        self.timed_out: bool = False
+        self.white_1 = self.white_2 = self.third = self.doubles = 0
+        self.rolls_again = self.jump_pending = self.timed_out = False
         self.cash: list[int] = []
         self.square: list[int] = []
         self.in_jail: list[bool] = []
@@ -212,30 +132,30 @@ class Match:
         self.missed_turns: list[int] = []
         self.out: list[bool] = []
         self.out_order: list[int] = []
-        self.living: int = 0
         self.acting: tuple[int, ...] = ()
+        self.living = 0
+        self.next_card, self.last_card = 1, 0
+        self.auction: Auction | None = None
+        self.debts: list[Debt] = []
+        self.offers: list[Offer] = []
+        self.debt_count = self.offer_count = self.deadline_count = 0
+        self.deadline: DeadlineSet | None = None
+        self.clock_left = 0
+        self.winners: tuple[int, ...] = ()
+        self.placing: tuple[int, ...] = ()
+        self._lay_out_board()
+
+    def _lay_out_board(self) -> None:
         self.owner: list[int] = [NOBODY] * SQUARES
         self.level: list[int] = [0] * SQUARES
         self.mortgaged_round: list[int] = [0] * SQUARES
         self.built: list[int] = [0] * SQUARES
-        self.built_any: bool = False
+        self.built_any = False
+        self.mortgage_count = 0
         self.held: list[list[int]] = []
-        self.whole_groups: list[int] = []
         self.owned: list[tuple[int, ...]] = []
-        self.mortgage_count: int = 0
+        self.whole_groups: list[tuple[int, ...]] = []
         self.group_levels: list[int] = [0] * len(self.board.groups)
-        self.next_card: int = 1
-        self.last_card: int = 0
-        self.auction: Auction | None = None
-        self.debts: list[Debt] = []
-        self.offers: list[Offer] = []
-        self.debt_count: int = 0
-        self.offer_count: int = 0
-        self.deadline_count: int = 0
-        self.deadline: DeadlineSet | None = None
-        self.clock_left: int = 0
-        self.winners: tuple[int, ...] = ()
-        self.placing: tuple[int, ...] = ()
 
     def copy(self) -> "Match":
         """Return an independent copy; what never changes is shared."""

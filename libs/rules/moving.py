@@ -8,20 +8,12 @@ from libs.rules.ruling import LAND, Ruling
 def move_by(ruling: Ruling, seat: int, distance: int) -> None:
     """Move a token forward by a roll; passing or reaching Start pays."""
     origin = ruling.match.square[seat]
-    target = (origin + distance) % SQUARES
-    ruling.add(e.TokenMoved(seat, origin, target, "roll"))
-    if target < origin:
-        _pay_start(ruling, seat, target)
-    ruling.next = LAND
+    _move_forward(ruling, seat, origin, (origin + distance) % SQUARES, "roll")
 
 
 def move_by_card(ruling: Ruling, seat: int, target: int) -> None:
     """Move a token clockwise to *target*; passing or reaching Start pays (DECK-2)."""
-    origin = ruling.match.square[seat]
-    ruling.add(e.TokenMoved(seat, origin, target, "card"))
-    if target < origin:
-        _pay_start(ruling, seat, target)
-    ruling.next = LAND
+    _move_forward(ruling, seat, ruling.match.square[seat], target, "card")
 
 
 def move_back(ruling: Ruling, seat: int, distance: int) -> None:
@@ -35,6 +27,13 @@ def place(ruling: Ruling, seat: int, target: int, how: str) -> None:
     """Put a token on *target* without passing a square; stopping on Start pays all the same."""
     ruling.add(e.TokenMoved(seat, ruling.match.square[seat], target, how))
     if target == START:
+        _pay_start(ruling, seat, target)
+    ruling.next = LAND
+
+
+def _move_forward(ruling: Ruling, seat: int, origin: int, target: int, how: str) -> None:
+    ruling.add(e.TokenMoved(seat, origin, target, how))
+    if target < origin:
         _pay_start(ruling, seat, target)
     ruling.next = LAND
 

@@ -13,9 +13,8 @@ DOUBLES_TO_JAIL = 3
 def roll(ruling: Ruling, command: c.Roll) -> Refusal | None:
     """Roll two dice, or three, and move."""
     match, seat = ruling.match, command.seat
-    refusal = refuse_unless_deciding(match, seat, phases.ROLL)
-    if refusal is not None:
-        return refusal
+    if seat != match.turn or match.phase != phases.ROLL:
+        return refuse_unless_deciding(match, seat, phases.ROLL)
     is_jailed = match.in_jail[seat]
     # JAIL-5: no third die in jail.
     has_third = 0 < match.rules.third_die_round <= match.round and not is_jailed

@@ -35,18 +35,18 @@ class Ruling:
 
     __slots__ = ("draws", "events", "match", "next", "now")
 
-    def __init__(self, match: Match, draws: Draws, now: int) -> None:
-        """Begin a decision on *match*, which will be changed in place."""
+    def __init__(self, match: Match, draws: Draws) -> None:
+        """Begin on *match*, which will be changed in place; each command brings its time."""
         self.match = match
         self.draws = draws
-        self.now = now
+        self.now = 0
         self.events: list[e.Event] = []
         self.next = NOTHING
 
     def add(self, event: e.Event) -> None:
         """Record *event* and apply it."""
         self.events.append(event)
-        EVOLVE[event.__class__](self.match, event)
+        EVOLVE[type(event)](self.match, event)
 
     def clock_left(self) -> int:
         """Return what the turn clock has left, whether it runs or stands."""

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from libs.rules import phases
 from libs.rules.events import NOBODY, DeadlineSet, SeatSpec, Side
-from libs.rules.match import ATTRIBUTES, Auction, Debt, Match, Offer
+from libs.rules.match import ATTRIBUTES, Match
+from libs.rules.pending import Auction, Debt, Offer
 from libs.rules.rule_sets import rule_set
 
 SCHEMA: Final = 1
@@ -98,20 +99,20 @@ def recount(match: Match) -> None:
     match.living = len(living)
     match.acting = tuple(living) if is_on else ()
     match.built_any = any(match.built)
-    match.owned = [
+    match.owned[:] = [
         tuple(square for square in board.properties if match.owner[square] == seat)
         for seat in range(len(match.out))
     ]
     match.mortgage_count = sum(1 for mortgaged in match.mortgaged_round if mortgaged)
-    match.held = [[0] * len(board.groups) for _ in match.out]
-    match.group_levels = [0] * len(board.groups)
+    match.held[:] = [[0] * len(board.groups) for _ in match.out]
+    match.group_levels[:] = [0] * len(board.groups)
     for square in board.properties:
         group, owner = board.group_of[square], match.owner[square]
         match.group_levels[group] += match.level[square]
         if owner != NOBODY:
             match.held[owner][group] += 1
-    match.whole_groups = [
-        sum(match.owns_group(seat, group) for group in board.street_groups)
+    match.whole_groups[:] = [
+        tuple(group for group in board.street_groups if match.owns_group(seat, group))
         for seat in range(len(match.out))
     ]
 

@@ -5,7 +5,8 @@ from typing import Any
 from libs.rules import events as e
 from libs.rules.auctions import minimum_bid
 from libs.rules.clocks import decision_deadlines
-from libs.rules.match import Auction, Debt, Match, Offer
+from libs.rules.match import Match
+from libs.rules.pending import Auction, Debt, Offer
 
 THIRD_FACES = (None, 1, 2, 3, "bus", "x")
 """What the faces of the third die are called, by their number; None where it was not rolled."""

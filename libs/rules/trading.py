@@ -6,7 +6,8 @@ from libs.rules import events as e
 from libs.rules import phases
 from libs.rules.building import WHOLE_PERCENT, refuse_unless_managing, refuse_unless_owner
 from libs.rules.events import Side
-from libs.rules.match import Match, Offer
+from libs.rules.match import Match
+from libs.rules.pending import Offer
 from libs.rules.refusals import Refusal
 from libs.rules.ruling import Ruling, refuse_unless_affordable
 

@@ -9,13 +9,11 @@ from libs.rules.ruling import Ruling
 def carry_on(ruling: Ruling) -> None:
     """Go on with a turn in which nothing is pending: a further roll, an X jump, or its end."""
     match = ruling.match
-    seat = match.turn
-    if match.rolls_again and not match.out[seat]:
+    # A seat that goes out or to jail has neither a further roll nor a jump left.
+    if match.rolls_again:
         ruling.await_roll()
-    elif match.jump_pending and not match.in_jail[seat] and third_die.jump(ruling, seat):
-        return
-    else:
-        _end(ruling, seat)
+    elif not match.jump_pending or not third_die.jump(ruling, match.turn):
+        _end(ruling, match.turn)
 
 
 def begin_first(ruling: Ruling, seat: int) -> None:
@@ -50,7 +48,10 @@ def _end(ruling: Ruling, seat: int) -> None:
     if match.timed_out and not match.out[seat] and _miss(ruling, seat):
         return
     ruling.add(e.TurnEnded(seat))
-    following = _next_living(match, seat)
+    out = match.out
+    following = seat + 1 if seat + 1 < len(out) else 0
+    while out[following]:
+        following = following + 1 if following + 1 < len(out) else 0
     if match.had_turn[following]:
         # ROUND-1: turns go round the table, so whoever comes next closes the round by having
         # had its turn, whoever has gone out meanwhile.
@@ -78,14 +79,6 @@ def _miss(ruling: Ruling, seat: int) -> bool:
     ruling.add(e.TurnEnded(seat))
     ending.finish(ruling, "last_standing")
     return True
-
-
-def _next_living(match: Match, seat: int) -> int:
-    out = match.out
-    following = seat + 1 if seat + 1 < len(out) else 0
-    while out[following]:
-        following = following + 1 if following + 1 < len(out) else 0
-    return following
 
 
 def _release_expired(ruling: Ruling) -> None:

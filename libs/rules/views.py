@@ -6,45 +6,84 @@ from libs.rules.auctions import minimum_bid
 from libs.rules.board import Board
 from libs.rules.clocks import Deadline, decision_deadlines
 from libs.rules.events import NOBODY, SeatSpec
-from libs.rules.match import Auction, Debt, Match, Offer
+from libs.rules.match import Match
+from libs.rules.pending import Auction, Debt, Offer
 from libs.rules.rule_sets import RuleSet
 
 
 class View:
-    """A window on a match, showing what stands on the table and nothing else.
+    """A window on a match that was created, showing what stands on the table and nothing else.
 
     It shows the match as it is at the moment of asking and copies nothing, so that a bot can keep
-    one for a whole match. What it has no property for cannot be seen through it: neither the seeds
-    that people gave nor the position in the match's chance. Sequences are by seat or by square,
-    and are for reading.
+    one for a whole match: the match changes its lists in place, and the window holds the same ones.
+    What is not named here cannot be seen: neither the seeds that people gave nor the position in
+    the match's chance.
+
+    Attributes:
+        viewer: the seat that looks, `NOBODY` for a spectator.
+        match_id, specs: which match it is, and who sits where.
+        rules, board: the rule set that the match is played by, and its board.
+        cash, square, in_jail, jail_attempts, missed_turns, out: by seat.
+        owned, held, whole_groups: by seat, as in `Match`.
+        owner, level, built, mortgaged_round: by square. group_levels: by group.
+        debts, offers: those that are open, in their order.
+
     """
 
-    __slots__ = ("_match", "viewer")
+    __slots__ = (
+        "_match",
+        "board",
+        "built",
+        "cash",
+        "debts",
+        "group_levels",
+        "held",
+        "in_jail",
+        "jail_attempts",
+        "level",
+        "match_id",
+        "missed_turns",
+        "mortgaged_round",
+        "offers",
+        "out",
+        "owned",
+        "owner",
+        "rules",
+        "specs",
+        "square",
+        "viewer",
+        "whole_groups",
+    )
 
     def __init__(self, match: Match, viewer: int) -> None:
         """Open a window for a seat, or for a spectator (`NOBODY`)."""
         self._match = match
         self.viewer = viewer
+        self.match_id: str = match.match_id
+        self.specs: Sequence[SeatSpec] = match.specs
+        self.rules: RuleSet = match.rules
+        self.board: Board = match.board
+        self.cash: Sequence[int] = match.cash
+        self.square: Sequence[int] = match.square
+        self.in_jail: Sequence[bool] = match.in_jail
+        self.jail_attempts: Sequence[int] = match.jail_attempts
+        self.missed_turns: Sequence[int] = match.missed_turns
+        self.out: Sequence[bool] = match.out
+        self.owner: Sequence[int] = match.owner
+        self.level: Sequence[int] = match.level
+        self.built: Sequence[int] = match.built
+        self.mortgaged_round: Sequence[int] = match.mortgaged_round
+        self.held: Sequence[Sequence[int]] = match.held
+        self.owned: Sequence[tuple[int, ...]] = match.owned
+        self.whole_groups: Sequence[tuple[int, ...]] = match.whole_groups
+        self.group_levels: Sequence[int] = match.group_levels
+        self.debts: Sequence[Debt] = match.debts
+        self.offers: Sequence[Offer] = match.offers
 
     @property
-    def match_id(self) -> str:
-        """Which match it is."""
-        return self._match.match_id
-
-    @property
-    def specs(self) -> Sequence[SeatSpec]:
-        """Who sits where."""
-        return self._match.specs
-
-    @property
-    def rules(self) -> RuleSet:
-        """The rule set that the match is played by."""
-        return self._match.rules
-
-    @property
-    def board(self) -> Board:
-        """The board."""
-        return self._match.board
+    def mortgage_count(self) -> int:
+        """How many properties are mortgaged, of all seats."""
+        return self._match.mortgage_count
 
     @property
     def sequence(self) -> int:
@@ -97,71 +136,6 @@ class View:
         return self._match.jump_pending
 
     @property
-    def cash(self) -> Sequence[int]:
-        """Cash by seat."""
-        return self._match.cash
-
-    @property
-    def square(self) -> Sequence[int]:
-        """Where each seat's token stands."""
-        return self._match.square
-
-    @property
-    def in_jail(self) -> Sequence[bool]:
-        """Which seats sit in jail."""
-        return self._match.in_jail
-
-    @property
-    def jail_attempts(self) -> Sequence[int]:
-        """Failed rolls in jail, by seat."""
-        return self._match.jail_attempts
-
-    @property
-    def missed_turns(self) -> Sequence[int]:
-        """Missed turns in a row, by seat."""
-        return self._match.missed_turns
-
-    @property
-    def out(self) -> Sequence[bool]:
-        """Which seats are bankrupt or have surrendered."""
-        return self._match.out
-
-    @property
-    def owner(self) -> Sequence[int]:
-        """Who owns each square, or `NOBODY`."""
-        return self._match.owner
-
-    @property
-    def level(self) -> Sequence[int]:
-        """The level of each square."""
-        return self._match.level
-
-    @property
-    def built(self) -> Sequence[int]:
-        """Levels built in this turn, by square."""
-        return self._match.built
-
-    @property
-    def mortgaged_round(self) -> Sequence[int]:
-        """The round in which each square was mortgaged, 0 where it is not."""
-        return self._match.mortgaged_round
-
-    @property
-    def held(self) -> Sequence[Sequence[int]]:
-        """How many properties each seat owns of each group."""
-        return self._match.held
-
-    @property
-    def whole_groups(self) -> Sequence[int]:
-        """How many street groups each seat owns whole."""
-        return self._match.whole_groups
-
-    @property
-    def group_levels(self) -> Sequence[int]:
-        """All levels of each group."""
-        return self._match.group_levels
-
-    @property
     def cards(self) -> Sequence[Mapping[int, str]]:
         """The collection cards that count, by seat and square."""
         return self._match.cards
@@ -188,16 +162,6 @@ class View:
         return 0 if auction is None else minimum_bid(self._match, auction)
 
     @property
-    def debts(self) -> Sequence[Debt]:
-        """The open debts, in their order."""
-        return self._match.debts
-
-    @property
-    def offers(self) -> Sequence[Offer]:
-        """The open trade offers, in their order."""
-        return self._match.offers
-
-    @property
     def winners(self) -> tuple[int, ...]:
         """Who has won; empty before the end."""
         return self._match.winners
@@ -221,7 +185,7 @@ class View:
 
     def properties_of(self, seat: int) -> tuple[int, ...]:
         """Return the squares that a seat owns, ascending."""
-        return self._match.properties_of(seat)
+        return self.owned[seat]
 
     def net_worth(self, seat: int) -> int:
         """Return what counts at the round cap (END-2)."""

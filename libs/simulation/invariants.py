@@ -14,7 +14,8 @@ from libs.rules.board import JAIL, MAX_LEVEL, SQUARES
 from libs.rules.cards import DECK_SIZE
 from libs.rules.evolve import evolve
 from libs.rules.ledger import transfers
-from libs.rules.match import ATTRIBUTES, Match, Offer
+from libs.rules.match import ATTRIBUTES, Match
+from libs.rules.pending import Offer
 
 
 class BrokenInvariantError(AssertionError):

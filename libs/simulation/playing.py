@@ -13,7 +13,7 @@ from libs.rules import commands as c
 from libs.rules import events as e
 from libs.rules import phases
 from libs.rules.clocks import next_deadline
-from libs.rules.decide import play
+from libs.rules.decide import Referee
 from libs.rules.legal import LegalCommands
 from libs.rules.match import Match
 from libs.rules.refusals import Refusal
@@ -101,25 +101,31 @@ def run_match(setup: Setup, watch: Watch | None = None) -> Played:
         BrokenPlayError: a bot's command was refused, or the match went on for too long.
 
     """
-    match, draws = Match(), FairDraws(setup.match_id, setup.seed)
+    match = Match()
+    play = Referee(match, FairDraws(setup.match_id, setup.seed)).play
+    now, command = setup.start_ms, _create(setup)
+    decision = play(command, now)
     bots = [
         partial(STRENGTHS[strength], View(match, seat), LegalCommands(match, seat))
         for seat, strength in enumerate(setup.strengths)
     ]
-    now, command = setup.start_ms, _create(setup)
     dice_moves = 0
     for commands in range(1, COMMANDS_MOST):
-        decision = play(match, command, draws, now)
         if isinstance(decision, Refusal):
             raise BrokenPlayError(setup, match.sequence, command, decision)
-        if command.__class__ is c.Roll:
-            dice_moves += 1
         if watch is not None:
             watch(match, command, now, decision)
         if match.phase == phases.ENDED:
-            ended_by = next(event.why for event in decision if isinstance(event, e.MatchEnded))
-            return Played(match, now, ended_by, commands, dice_moves)
-        now, command = _next_command(match, bots, now + THINKING_MS)
+            return Played(match, now, _reason(decision), commands, dice_moves)
+        now += THINKING_MS
+        choice = _answer(match, bots, now) if match.offers else None
+        if choice is None:
+            deadline = match.deadline
+            choice = bots[match.debts[0].debtor if deadline is None else deadline.seat]()
+        if choice.__class__ is c.Roll:
+            dice_moves += 1
+        now, command = _wait(match, bots, now) if choice is None else (now, choice)
+        decision = play(command, now)
     raise BrokenPlayError(setup, match.sequence)
 
 
@@ -130,18 +136,6 @@ def _create(setup: Setup) -> c.Command:
     specs = tuple(e.SeatSpec(e.BOT, "", strength) for strength in setup.strengths)
     committed = commitment(setup.match_id, setup.seed)
     return c.CreateMatch(setup.match_id, setup.rule_set, specs, committed)
-
-
-def _next_command(match: Match, bots: Sequence[_Bot], now: int) -> tuple[int, c.Command]:
-    """Ask whoever has to decide; where nobody does anything, time passes."""
-    if match.offers:
-        answer = _answer(match, bots, now)
-        if answer is not None:
-            return now, answer
-    deadline = match.deadline
-    seat = match.debts[0].debtor if deadline is None else deadline.seat
-    command = bots[seat]()
-    return _wait(match, bots, now) if command is None else (now, command)
 
 
 def _answer(match: Match, bots: Sequence[_Bot], now: int) -> c.SeatCommand | None:
@@ -165,3 +159,8 @@ def _wait(match: Match, bots: Sequence[_Bot], now: int) -> tuple[int, c.Command]
     deadline = next_deadline(match)
     assert deadline is not None, "a match that goes on waits for somebody"
     return max(now, deadline.due), c.FireDeadline(deadline.deadline_id)
+
+
+def _reason(decision: Sequence[e.Event]) -> str:
+    """Return why the match ended, of the events that ended it."""
+    return next(event.why for event in decision if isinstance(event, e.MatchEnded))

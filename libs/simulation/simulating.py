@@ -17,7 +17,7 @@ from libs.rules import events as e
 from libs.rules.match import Match
 from libs.rules.rule_sets import rule_set
 from libs.rules.snapshot import state_hash
-from libs.simulation.invariants import Auditor
+from libs.simulation.invariants import Auditor, BrokenInvariantError
 from libs.simulation.keeping import Recording, export_path, simulation_key, write_key
 from libs.simulation.playing import Watch, run_match, set_up
 
@@ -183,7 +183,11 @@ def _play_one(order: Order, number: int, tally: _Tally) -> None:
     auditor = Auditor() if order.check else None
     onlookers = _Onlookers([watch for watch in (recording, auditor) if watch is not None])
     started = process_time()
-    played = run_match(setup, onlookers if onlookers.watches else None)
+    try:
+        played = run_match(setup, onlookers if onlookers.watches else None)
+    except BrokenInvariantError as error:
+        error.add_note(f"in match {number} of {order}")
+        raise
     tally.cpu_s += process_time() - started - onlookers.cpu_s
     if order.keep is not None and recording is not None:
         data = recording.export(simulation_key(order.seed))

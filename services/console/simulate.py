@@ -60,17 +60,12 @@ def simulate(  # noqa: PLR0913 - a command has as many parameters as options
     number of seats, 3 no such rule set or strength.
     """
     check_table(rule_set, seats)
-    strengths = tuple(bots.split(","))
-    for strength in strengths:
-        if strength not in STRENGTHS:
-            known = ", ".join(STRENGTHS)
-            stop(f"no bot is called {strength}; known are {known}", NOT_FOUND)
     order = Order(
         rule_set=rule_set,
         seats=seats,
         matches=matches,
         seed=seed,
-        strengths=strengths,
+        strengths=_strengths(bots),
         keep=keep,
         check=check,
     )
@@ -79,6 +74,15 @@ def simulate(  # noqa: PLR0913 - a command has as many parameters as options
         write_json(asdict(outcome))
     else:
         write_table(("what", "value"), asdict(outcome).items())
+
+
+def _strengths(bots: str) -> tuple[str, ...]:
+    strengths = tuple(bots.split(","))
+    for strength in strengths:
+        if strength not in STRENGTHS:
+            known = ", ".join(STRENGTHS)
+            stop(f"no bot is called {strength}; known are {known}", NOT_FOUND)
+    return strengths
 
 
 def _play(order: Order, jobs: int) -> Outcome:

@@ -7,7 +7,7 @@ from libs.rules import commands as c
 from libs.rules import events as e
 from libs.rules import phases
 from libs.rules.leaving import divide
-from libs.rules.match import Debt
+from libs.rules.pending import Debt
 from tests.support.builders import CLASSIC_2, RULE_SETS
 from tests.support.spec import Table, every, given, kinds, only
 

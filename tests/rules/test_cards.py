@@ -5,6 +5,7 @@ import pytest
 from libs.rules import commands as c
 from libs.rules import events as e
 from libs.rules import phases
+from libs.rules.cards import DECK
 from tests.support.builders import CLASSIC_1, CLASSIC_2, TEAMS_2
 from tests.support.spec import Table, every, given, kinds, only
 
@@ -14,6 +15,28 @@ CHANCE = (2, 7, 17, 22, 33, 36)
 def drawing(card: int, square: int = 7, rules: str = CLASSIC_2, seats: int = 0) -> Table:
     """Return a table at which seat 0 will draw *card* on a chance square with its first roll."""
     return given(rules, seats).standing({0: (square - 3) % 40}).card(card).dice((1, 2))
+
+
+def test_the_sixteen_cards_lie_in_their_one_order() -> None:
+    """DECK-1."""
+    assert [tuple(card) for card in DECK] == [
+        ("receive", 1_000),
+        ("go_to", 0),
+        ("pay", 500),
+        ("nearest_station", 0),
+        ("receive", 1_500),
+        ("collect_each", 250),
+        ("repairs", 250),
+        ("jail", 0),
+        ("pay", 1_500),
+        ("go_to", 24),
+        ("receive", 2_000),
+        ("pay_each", 250),
+        ("back", 3),
+        ("nearest_utility", 0),
+        ("pay", 2_500),
+        ("go_to", 39),
+    ]
 
 
 @pytest.mark.parametrize("rules", [CLASSIC_1, CLASSIC_2, TEAMS_2])

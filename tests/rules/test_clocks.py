@@ -167,6 +167,14 @@ def test_a_deadline_is_named_by_its_kind_scope_and_number() -> None:
     assert [d.deadline_id for d in open_deadlines(table.match)] == ["roll:0:1", "offer:1:2"]
 
 
+def test_the_deadlines_of_debts_are_named_by_the_debt_and_count_on() -> None:
+    """CLOCK-1, DEBT-3."""
+    table = given().standing({0: 4}).card(6).dice((1, 2)).cash({1: 0, 2: 0})
+    table.when(c.Roll(0))
+
+    assert [d.deadline_id for d in open_deadlines(table.match)] == ["debt:1:2", "debt:2:3"]
+
+
 def test_a_deadline_does_not_fire_before_its_time() -> None:
     """CLOCK-1."""
     table = given()

@@ -166,6 +166,13 @@ def test_teams_compare_the_sum_of_their_living_seats() -> None:
     assert ended(table).winners == (1, 3, 5)
 
 
+def test_one_living_seat_of_each_team_stands_for_its_team() -> None:
+    """END-2."""
+    table = last_turn(TEAMS_2).gone(1, 2).cash({0: 10, 3: 500})
+
+    assert ended(table).winners == (1, 3)
+
+
 def test_a_tie_of_teams_goes_to_team_0() -> None:
     """END-2."""
     table = last_turn(TEAMS_2).cash({0: 100, 1: 200, 2: 300, 3: 200})

@@ -4,7 +4,8 @@ import pytest
 
 from libs.rules import events as e
 from libs.rules.explain import explain
-from libs.rules.match import Match, Offer
+from libs.rules.match import Match
+from libs.rules.pending import Offer
 from tests.support.builders import CLASSIC_2
 from tests.support.spec import given
 

@@ -1,12 +1,14 @@
 """What a tenant owes (RENT-1 to RENT-6)."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 import pytest
 
 from libs.rules import commands as c
 from libs.rules import events as e
 from libs.rules.boards.classic import CLASSIC
+from libs.rules.cards import BONUS
 from tests.support.builders import (
     CLASSIC_1,
     CLASSIC_2,
@@ -191,6 +193,19 @@ def test_a_collection_card_raises_the_rent_of_its_square(rarity: str, amount: in
 
     assert opened.amount == amount
     assert opened.inputs[-1] == ("card_bonus", amount - 350)
+
+
+def test_the_bonuses_are_5_10_15_25_percent_and_a_third() -> None:
+    """RENT-6."""
+    percents = {rarity: Fraction(*bonus) * 100 for rarity, bonus in BONUS.items()}
+
+    assert percents == {
+        "common": 5,
+        "uncommon": 10,
+        "rare": 15,
+        "epic": 25,
+        "legendary": Fraction(100, 3),
+    }
 
 
 def test_the_card_bonus_comes_after_the_doubling() -> None:

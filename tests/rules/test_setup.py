@@ -115,6 +115,14 @@ def test_a_seats_team_is_its_number_mod_2() -> None:
     assert [match.is_rival(0, other) for other in range(6)] == [False, True] * 3
 
 
+def test_a_match_remembers_what_it_was_made_of() -> None:
+    """SETUP-1, FAIR-1."""
+    match = created(CLASSIC_2, people(2))
+
+    assert (match.match_id, match.rules.rule_set_id) == (MATCH_ID, CLASSIC_2)
+    assert (match.specs, match.commitment) == (people(2), COMMITMENT)
+
+
 @pytest.mark.parametrize("size", [0, 31, 33])
 def test_a_commitment_that_is_no_hash_is_refused(size: int) -> None:
     """FAIR-1."""

@@ -27,6 +27,19 @@ def test_a_turn_ends_by_itself(rules: str) -> None:
     assert only(events, e.TurnStarted) == e.TurnStarted(1, 2)
 
 
+def test_nothing_of_a_turn_is_left_when_the_next_one_begins() -> None:
+    """TURN-1, TURN-2."""
+    table = given(SPEED_2).round(7).standing({0: 4}).dice((1, 1, e.X), (4, 6, 1))
+    table.when(c.Roll(0), c.Buy(0), c.Roll(0))
+    assert table.match.phase == phases.BUY
+
+    table.when(c.Surrender(0))
+
+    match = table.match
+    assert (match.doubles, match.rolls_again, match.jump_pending) == (0, False, False)
+    assert not match.timed_out
+
+
 def test_the_dice_move_the_token_by_their_sum() -> None:
     """TURN-1."""
     table = given().standing({0: 37}).owned(0, 9).dice((6, 6), (1, 2))

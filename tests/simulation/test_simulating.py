@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 from dataclasses import asdict
@@ -9,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from libs.rules import commands as c
 from libs.rules.rule_sets import UnknownRuleSetError
 from libs.simulation.keeping import KEY_FILE
+from libs.simulation.playing import BrokenPlayError, set_up
 from libs.simulation.simulating import InvalidOrderError, Order, Outcome, simulate
 from libs.wire.chain import follow, rebuild
 from libs.wire.export import read_export
@@ -154,3 +157,12 @@ def test_an_unknown_rule_set_cannot_be_ordered() -> None:
 def test_a_negative_number_of_matches_cannot_be_ordered(matches: int) -> None:
     with pytest.raises(InvalidOrderError):
         Order(rule_set="opolyx.classic@2", seats=2, matches=matches)
+
+
+def test_what_broke_in_another_process_is_told_in_full() -> None:
+    setup = set_up("opolyx.classic@2", 4, 1, 0)
+    broken = BrokenPlayError(setup, 7, c.Roll(0))
+    arrived = pickle.loads(pickle.dumps(broken))  # noqa: S301 - as processes do
+
+    assert isinstance(arrived, BrokenPlayError)
+    assert arrived.args == (setup, 7, c.Roll(0))

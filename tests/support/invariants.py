@@ -31,6 +31,9 @@ def _assert_counts(match: Match) -> None:
     groups = match.board.groups
     for seat, held in enumerate(match.held):
         assert held == [sum(match.owner[sq] == seat for sq in group) for group in groups]
+        streets = match.board.street_groups
+        whole = tuple(g for g in streets if held[g] == len(groups[g]))
+        assert match.whole_groups[seat] == whole
     assert match.group_levels == [sum(match.level[sq] for sq in group) for group in groups]
     assert match.living == match.out.count(False)
     assert match.built_any == any(match.built)

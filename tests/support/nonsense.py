@@ -16,7 +16,7 @@ _OTHERS: Final = 5
 
 def anything(match: Match, dice: Dice) -> c.SeatCommand:
     """Return any command of any seat, with plausible and impossible fields alike."""
-    seat = dice.below(len(match.specs) + 2) - 1
+    seat = _seat(match, dice)
     kind = dice.below(len(PLAIN) + len(OF_SQUARES) + len(OF_OFFERS) + _OTHERS)
     if kind < len(PLAIN):
         return PLAIN[kind](seat)
@@ -35,6 +35,14 @@ def anything(match: Match, dice: Dice) -> c.SeatCommand:
         return c.ContributeSeed(seat, bytes((0, 1, 15, 16, 32, 33)[dice.below(6)]))
     to = dice.below(len(match.specs) + 1)
     return c.OfferTrade(seat, to, _side(match, dice, seat), _side(match, dice, to))
+
+
+def _seat(match: Match, dice: Dice) -> int:
+    """Return a seat that must decide, any other, or one that the match does not have."""
+    pending = match.pending_seats()
+    if pending and dice.below(2):
+        return pending[dice.below(len(pending))]
+    return dice.below(len(match.specs) + 1) - (dice.below(10) == 0)
 
 
 def _square(match: Match, dice: Dice, seat: int) -> int:

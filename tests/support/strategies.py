@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from libs.rules import commands as c
@@ -13,6 +14,14 @@ from libs.rules.rule_sets import rule_set
 from libs.rules.trading import value_of
 from tests.support.builders import RULE_SETS
 from tests.support.walks import Walk
+
+# Repeatable on purpose: a check that fails now and then is mended now and then.
+bounded: Final = settings(
+    max_examples=120, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+"""How much a property of one walk is tried."""
+short: Final = settings(bounded, max_examples=40)
+"""How much one is tried that takes longer."""
 
 ROUNDS: Final = (1, 6, 39, 60, 99, 150, 200, 295, 495)
 """Rounds from which a dealt match goes on: before and in the third die, the tax, the last round."""

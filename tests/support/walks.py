@@ -11,7 +11,7 @@ from libs.rules import commands as c
 from libs.rules import events as e
 from libs.rules import phases
 from libs.rules.clocks import next_deadline
-from libs.rules.decide import Decision, play
+from libs.rules.decide import Decision, Referee
 from libs.rules.evolve import apply
 from libs.rules.legal import (
     Choice,
@@ -68,12 +68,14 @@ class Walk:
     steps: list[Step] = field(default_factory=list)
     now: int = START_MS
     draws: FairDraws = field(init=False)
+    _referee: Referee = field(init=False)
     _dice: Dice = field(init=False)
 
     def __post_init__(self) -> None:
         seed = self.seed.to_bytes(32, "big")
         self._dice = Dice(self.seed)
         self.draws = FairDraws(MATCH_ID, seed)
+        self._referee = Referee(self.match, self.draws)
         specs = people(self.seats) if self.has_people else bots(self.seats)
         cards = ((1, "legendary"), (5, "common"), (12, "rare"), (39, "epic"))
         specs = (e.SeatSpec(specs[0].kind, specs[0].player, "", cards), *specs[1:])
@@ -110,7 +112,7 @@ class Walk:
 
     def send(self, command: c.Command) -> Decision:
         """Give a command now, and remember it if it is accepted."""
-        decision = play(self.match, command, self.draws, self.now)
+        decision = self._referee.play(command, self.now)
         if not isinstance(decision, Refusal):
             self.steps.append(Step(command, self.now, decision))
         return decision

@@ -230,13 +230,15 @@ def test_every_rule_set_verifies(folder: Path, rule_set: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rule_set", RULE_SETS)
-def test_a_thousand_mutated_exports_are_found(folder: Path, rule_set: str) -> None:
-    """Changed, cut and longer ones; where there is a key, the hash of the file made to fit too."""
+def test_mutated_exports_are_found_whose_last_line_was_made_to_fit(
+    folder: Path, rule_set: str
+) -> None:
+    """Changed, cut and longer ones; with the key even if the hash of the file is made anew."""
     export = evidence(rule_set, records_max=60).export()
     assert code_of(folder, export) == OK
 
     @given(st.data())
-    @settings(max_examples=1_000, database=None)
+    @settings(max_examples=300, database=None)
     def mutate(data: st.DataObject) -> None:
         at = data.draw(st.integers(0, len(export) - 1))
         size = data.draw(st.integers(0, 3))

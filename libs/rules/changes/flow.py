@@ -20,18 +20,18 @@ def _match_created(match: Match, event: e.MatchCreated) -> None:
     match.phase = phases.SEEDING
     # Bots have nothing to give: they count as having declined.
     match.client_seeds = [None if spec.kind == e.PERSON else b"" for spec in event.seats]
-    match.had_turn = [False] * seats
-    match.square = [0] * seats
-    match.in_jail = [False] * seats
-    match.jail_attempts = [0] * seats
-    match.missed_turns = [0] * seats
-    match.out = [False] * seats
-    match.cash = [0] * seats
+    match.had_turn[:] = [False] * seats
+    match.square[:] = [0] * seats
+    match.in_jail[:] = [False] * seats
+    match.jail_attempts[:] = [0] * seats
+    match.missed_turns[:] = [0] * seats
+    match.out[:] = [False] * seats
+    match.cash[:] = [0] * seats
     match.living = seats
-    match.owned = [()] * seats
-    match.whole_groups = [0] * seats
-    match.held = [[0] * len(match.board.groups) for _ in range(seats)]
-    match.group_levels = [0] * len(match.board.groups)
+    match.owned[:] = [()] * seats
+    match.whole_groups[:] = [()] * seats
+    match.held[:] = [[0] * len(match.board.groups) for _ in range(seats)]
+    match.group_levels[:] = [0] * len(match.board.groups)
 
 
 def _seed_contributed(match: Match, event: e.SeedContributed) -> None:
@@ -41,7 +41,7 @@ def _seed_contributed(match: Match, event: e.SeedContributed) -> None:
 def _match_started(match: Match, event: e.MatchStarted) -> None:
     match.next_counter = event.counter + event.blocks
     match.turn = event.first_seat
-    match.cash = [event.starting_cash] * len(match.specs)
+    match.cash[:] = [event.starting_cash] * len(match.specs)
     match.cards = tuple(dict(cards) for cards in event.cards)
     match.acting = tuple(range(len(match.specs)))
     match.deadline = None
@@ -49,7 +49,7 @@ def _match_started(match: Match, event: e.MatchStarted) -> None:
 
 def _round_started(match: Match, event: e.RoundStarted) -> None:
     match.round = event.round
-    match.had_turn = [False] * len(match.had_turn)
+    match.had_turn[:] = [False] * len(match.had_turn)
 
 
 def _turn_started(match: Match, event: e.TurnStarted) -> None:
@@ -73,7 +73,7 @@ def _turn_ended(match: Match, event: e.TurnEnded) -> None:
     match.jump_pending = False
     match.rolls_again = False
     if match.built_any:
-        match.built = [0] * len(match.built)
+        match.built[:] = [0] * len(match.built)
         match.built_any = False
 
 
@@ -139,8 +139,8 @@ def _stop(match: Match) -> None:
     match.phase = phases.ENDED
     match.deadline = None
     match.auction = None
-    match.debts = []
-    match.offers = []
+    match.debts.clear()
+    match.offers.clear()
     match.jump_pending = False
     match.frozen_at = -1
     match.acting = ()

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from libs.rules import events as e
-from libs.rules.match import Auction, Match, Offer
+from libs.rules.match import Match
+from libs.rules.pending import Auction, Offer
 
 
 def _property_bought(match: Match, event: e.PropertyBought) -> None:
@@ -143,19 +144,18 @@ def _close(match: Match, offer_id: int) -> Offer:
 
 
 def _give(match: Match, square: int, seat: int) -> None:
-    board, owned = match.board, match.owned
-    group, before = board.group_of[square], match.owner[square]
-    is_street = board.build_cost[square] > 0
+    group, before, owned = match.board.group_of[square], match.owner[square], match.owned
     if before != e.NOBODY:
-        if is_street and match.owns_group(before, group):
-            match.whole_groups[before] -= 1
         match.held[before][group] -= 1
         owned[before] = tuple(other for other in owned[before] if other != square)
+        whole = match.whole_groups[before]
+        if group in whole:
+            match.whole_groups[before] = tuple(other for other in whole if other != group)
     if seat != e.NOBODY:
         match.held[seat][group] += 1
         owned[seat] = tuple(sorted((*owned[seat], square)))
-        if is_street and match.owns_group(seat, group):
-            match.whole_groups[seat] += 1
+        if match.board.build_cost[square] and match.owns_group(seat, group):
+            match.whole_groups[seat] = tuple(sorted((*match.whole_groups[seat], group)))
     match.owner[square] = seat
 
 

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from libs.rules import events as e
-from libs.rules.match import Debt, Match
+from libs.rules.match import Match
+from libs.rules.pending import Debt
 
 
 def _amount_received(
@@ -80,7 +81,7 @@ def _go_out(match: Match, seat: int, shares: tuple[e.Share, ...]) -> None:
     if seat == match.turn:
         match.jump_pending = False
         match.rolls_again = False
-    match.debts = [debt for debt in match.debts if debt.debtor != seat]
+    match.debts[:] = [debt for debt in match.debts if debt.debtor != seat]
     for debt in match.debts:
         # BANK-3: the share of a creditor who is gone goes to the bank, as an entry of its own.
         debt.creditors = tuple(

@@ -32,7 +32,9 @@ def _token_moved(match: Match, event: e.TokenMoved) -> None:
 def _jail_entered(match: Match, event: e.JailEntered) -> None:
     match.in_jail[event.seat] = True
     match.jail_attempts[event.seat] = 0
+    # TURN-3, DIE3-3: no further roll, and no jump.
     match.rolls_again = False
+    match.jump_pending = False
 
 
 def _jail_attempt_failed(match: Match, event: e.JailAttemptFailed) -> None:
