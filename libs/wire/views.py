@@ -17,7 +17,7 @@ from libs.rules.legal import (
     TradeBounds,
     TradePartner,
 )
-from libs.rules.match import Auction, Debt, Offer
+from libs.rules.pending import Auction, Debt, Offer
 from libs.rules.tables import team_of
 from libs.rules.views import View
 from libs.wire.commands import message_of
