@@ -40,6 +40,14 @@ def test_the_wheel_carries_every_module_that_was_generated(wheel: zipfile.ZipFil
     assert [module for module in modules if module not in wheel.namelist()] == []
 
 
+def test_the_wheel_carries_every_migration(wheel: zipfile.ZipFile) -> None:
+    folders = [ROOT / "libs", ROOT / "services"]
+    migrations = [str(path.relative_to(ROOT)) for at in folders for path in at.rglob("*.sql")]
+
+    assert migrations
+    assert [migration for migration in migrations if migration not in wheel.namelist()] == []
+
+
 def test_the_wheel_is_refused_by_every_index(wheel: zipfile.ZipFile) -> None:
     metadata = next(name for name in wheel.namelist() if name.endswith("METADATA"))
 

@@ -13,10 +13,11 @@ from tests.support.repository import ROOT, texts
 
 OPEN_WORK: Final = re.compile(r"\b(?:TODO|FIXME|XXX)\b(?!\(#\d+\): \S)")
 MACHINE_PATH: Final = re.compile(r"(?<![\w.])/(?:home|mnt|root|work|Users)/")
-ADDRESS: Final = re.compile(r"\b[a-z][a-z0-9+.]*://(?:[^\s/@]*@)?([\w.-]+)")
+ADDRESS: Final = re.compile(r"\b(?!embedded:)[a-z][a-z0-9+.]*://(?:[^\s/@]*@)?([\w.-]+)")
+"""A URL with a host; what stands after `embedded://` is a folder."""
 
-KNOWN_HOSTS: Final = frozenset({"keepachangelog.com", "semver.org"})
-"""Hosts that a text may name: formats that we follow."""
+KNOWN_HOSTS: Final = frozenset({"keepachangelog.com", "semver.org", "localhost", "127.0.0.1"})
+"""Hosts that a text may name: formats that we follow, and the machine itself, whichever it is."""
 
 ONLY_EXAMPLES: Final = frozenset({"tests/architecture/test_texts.py"})
 """Files that show what is forbidden."""
@@ -51,8 +52,9 @@ def test_no_file_names_a_host_that_is_not_known() -> None:
         (OPEN_WORK, "# TODO(#12) without a colon"),
         (MACHINE_PATH, "see /home/ann/notes"),
         (ADDRESS, "https://packages.example/simple"),
+        (ADDRESS, "postgres://ann@db.example/opolyx"),
     ],
-    ids=["no issue", "no colon", "a path", "a host"],
+    ids=["no issue", "no colon", "a path", "a host", "a host after a user"],
 )
 def test_the_patterns_find_what_they_look_for(pattern: re.Pattern[str], line: str) -> None:
     assert pattern.search(line)
@@ -60,6 +62,10 @@ def test_the_patterns_find_what_they_look_for(pattern: re.Pattern[str], line: st
 
 def test_an_issue_in_brackets_is_enough() -> None:
     assert not OPEN_WORK.search("# TODO(#12): take the other branch")
+
+
+def test_a_folder_of_the_embedded_server_is_no_host() -> None:
+    assert not ADDRESS.search("embedded://.opolyx")
 
 
 def test_the_lock_has_a_hash_for_everything_and_an_address_for_nothing() -> None:
