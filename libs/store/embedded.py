@@ -41,8 +41,8 @@ _SOCKETS_LINE: Final = 4
 
 _NOT_YET: Final = (OSError, asyncpg.CannotConnectNowError, asyncpg.PostgresConnectionError)
 
-_left_behind: Final[list[subprocess.Popen[bytes]]] = []
-"""Keepers that we started and that others still need: our children as long as we live."""
+_keepers: Final[list[subprocess.Popen[bytes]]] = []
+"""The keepers that we started: our children as long as they and we live."""
 
 
 class EmbeddedServerError(Exception):
@@ -115,12 +115,10 @@ class EmbeddedServer:
             # Other users share this lock; a keeper that is about to stop has it alone.
             if not self._is_held(keeper.USED) or self._is_held(keeper.USED, fcntl.LOCK_SH):
                 await self._unkept()
-        if self._keeper is not None:
-            if self._is_held(keeper.KEPT):
-                _left_behind.append(self._keeper)
-            else:
-                await asyncio.to_thread(self._keeper.wait, _START_S)
-            self._keeper = None
+        if self._keeper is not None and not self._is_held(keeper.KEPT):
+            await asyncio.to_thread(self._keeper.wait, _START_S)
+            _keepers.remove(self._keeper)
+        self._keeper = None
 
     def _let_go(self) -> None:
         if self._use is not None:
@@ -139,7 +137,7 @@ class EmbeddedServer:
                 privileges.let_read(programs.parent)
         except (OSError, privileges.PrivilegesError) as error:
             raise EmbeddedServerError(str(error)) from error
-        command = [sys.executable, "-I", keeper.__file__]
+        command = [sys.executable, "-P", keeper.__file__]
         command += map(str, (programs, self._folder, sockets))
         if owner is not None:
             command += [f"--user={owner[0]}", f"--group={owner[1]}"]
@@ -150,6 +148,7 @@ class EmbeddedServer:
             self._keeper = subprocess.Popen(  # noqa: S603 - no part of it comes from outside
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
             )
+        _keepers.append(self._keeper)
 
     def _check_version(self) -> None:
         version = self._data / "PG_VERSION"
@@ -185,9 +184,8 @@ class EmbeddedServer:
 
     def _is_kept(self) -> bool:
         """Tell whether there is a keeper, or one that has yet to take its lock."""
-        if self._keeper is not None:
-            return self._keeper.poll() is None
-        return self._is_held(keeper.KEPT)
+        is_coming = self._keeper is not None and self._keeper.poll() is None
+        return is_coming or self._is_held(keeper.KEPT)
 
     async def _unkept(self) -> None:
         """Wait until the keeper has stopped the server and is gone."""
@@ -265,8 +263,10 @@ def binaries() -> Path:
 
 
 def _sockets(data: Path, owner: tuple[int, int] | None) -> Path:
-    """Return the folder for the server's socket: its data, or a private one if that is too long."""
-    if len(os.fsencode(data / f".s.PGSQL.{keeper.PORT}.lock")) <= _SOCKET_PATH_MAX:
+    """Return the folder for the server's socket: its data, or a private one if that will not do."""
+    path = data / f".s.PGSQL.{keeper.PORT}.lock"
+    # A comma would part two folders.
+    if len(os.fsencode(path)) <= _SOCKET_PATH_MAX and "," not in str(path):
         return data
     name = sha256(os.fsencode(data)).hexdigest()[:16]
     folder = Path(tempfile.gettempdir()) / f"opolyx-{name}"

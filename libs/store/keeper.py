@@ -18,6 +18,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -43,6 +44,7 @@ _RESTART_S: Final = 0.25
 _ATTEMPTS: Final = 20
 """Failures in a row before it gives up: the backends of a killed server need a moment to leave."""
 
+_LOCK_ATTEMPTS: Final = 4
 _STEADY_S: Final = 5.0
 _PR_SET_PDEATHSIG: Final = 1
 
@@ -195,6 +197,18 @@ def _end_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGINT)
 
 
+def _lock(kept: IO[bytes]) -> bool:
+    for _ in range(_LOCK_ATTEMPTS):
+        try:
+            fcntl.flock(kept, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            # Perhaps only by somebody who asks whether there is a keeper.
+            time.sleep(_RESTART_S)
+        else:
+            return True
+    return False
+
+
 def main() -> int:
     """Keep a folder's server; returns the exit code."""
     parser = argparse.ArgumentParser(description="Keep an embedded PostgreSQL.")
@@ -208,18 +222,18 @@ def main() -> int:
     # It ends by its users' end alone: a terminal's interrupt is for them.
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, signal.SIG_IGN)
-    with (asked.folder / KEPT).open("wb") as kept, (asked.folder / USED).open("wb") as users:
-        try:
-            fcntl.flock(kept, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+    with (asked.folder / KEPT).open("ab") as kept, (asked.folder / USED).open("ab") as users:
+        if not _lock(kept):
             return 0  # somebody else keeps it
         owner = None if asked.user is None else (asked.user, asked.group)
         keeper = Keeper(asked.binaries, asked.folder, asked.sockets, owner)
-        went_well = keeper.keep(users)
-        if asked.sockets != asked.folder / DATA:
-            shutil.rmtree(asked.sockets, ignore_errors=True)
-        if asked.temporary:
-            shutil.rmtree(asked.folder)
+        try:
+            went_well = keeper.keep(users)
+        finally:
+            if asked.sockets != asked.folder / DATA:
+                shutil.rmtree(asked.sockets, ignore_errors=True)
+            if asked.temporary:
+                shutil.rmtree(asked.folder)
     return 0 if went_well else 1
 
 

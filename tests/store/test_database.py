@@ -62,9 +62,9 @@ async def test_a_database_that_is_not_there_is_unavailable(
 
 @pytest.mark.slow
 async def test_an_embedded_database_needs_nothing_but_a_folder(
-    tmp_path: Path, migrations: Path
+    server_folder: Path, migrations: Path
 ) -> None:
-    url = f"embedded://{tmp_path / 'store'}"
+    url = f"embedded://{server_folder / 'store'}"
 
     async with open_database(url, schema="toys", migrations=migrations) as connections:
         assert await connections.fetch("SELECT FROM toys.ball") == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -11,7 +10,7 @@ import asyncpg
 import pytest
 
 from libs.store.connections import Connections, check_durability
-from libs.store.embedded import EmbeddedServer, binaries
+from libs.store.embedded import binaries
 from libs.store.ports import UnsafeStoreError
 from tests.support.waiting import until
 
@@ -41,9 +40,9 @@ async def test_commits_that_wait_for_too_little_are_refused(database: str, setti
 
 
 @pytest.mark.slow
-async def test_of_the_standbys_one_must_be_synchronous(own_server: str, tmp_path: Path) -> None:
-    connections = await Connections.open(own_server, name="durability", size=1)
-    sockets = parse_qs(urlsplit(own_server).query)["host"][0]
+async def test_of_the_standbys_one_must_be_synchronous(own_database: str, tmp_path: Path) -> None:
+    connections = await Connections.open(own_database, name="durability", size=1)
+    sockets = parse_qs(urlsplit(own_database).query)["host"][0]
     # Not a standby, but it looks like one to its server: it follows the log and confirms it.
     follower = await asyncio.create_subprocess_exec(
         binaries() / "pg_receivewal",
@@ -71,13 +70,6 @@ async def test_of_the_standbys_one_must_be_synchronous(own_server: str, tmp_path
         follower.terminate()
         await follower.wait()
         await connections.close()
-
-
-@pytest.fixture
-async def own_server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
-    server = EmbeddedServer(tmp_path_factory.mktemp("standby"), temporary=True)
-    yield await server.start()
-    await server.stop()
 
 
 _FOLLOWING = "SELECT FROM pg_stat_replication WHERE state = 'streaming'"

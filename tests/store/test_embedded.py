@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import asyncpg
 import psutil
@@ -153,30 +154,32 @@ async def test_a_process_id_that_is_somebody_elses_by_now_is_in_nobodys_way(fold
         assert await _fetchval(url, "SELECT 1") == 1
 
 
-async def test_data_of_another_version_is_refused_and_left_alone(tmp_path: Path) -> None:
-    data = tmp_path / keeper.DATA
+async def test_data_of_another_version_is_refused_and_left_alone(server_folder: Path) -> None:
+    data = server_folder / keeper.DATA
     data.mkdir()
     (data / "PG_VERSION").write_text("13\n")
 
     with pytest.raises(EmbeddedServerError, match="PostgreSQL 13"):
-        await EmbeddedServer(tmp_path).start()
+        await EmbeddedServer(server_folder).start()
 
     assert [path.name for path in data.iterdir()] == ["PG_VERSION"]
 
 
-async def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
-    data = tmp_path / keeper.DATA
+async def test_a_server_that_cannot_start_says_why(server_folder: Path) -> None:
+    data = server_folder / keeper.DATA
     data.mkdir()
     (data / "PG_VERSION").write_text(f"{keeper.VERSION}\n")
 
     with pytest.raises(EmbeddedServerError, match="configuration file"):
-        await EmbeddedServer(tmp_path).start()
+        await EmbeddedServer(server_folder).start()
 
 
-async def test_a_temporary_folder_with_a_long_path_goes_with_its_last_user() -> None:
-    parent = Path(tempfile.mkdtemp(prefix="opolyx-test-"))
-    folder = parent / ("long" * 25) / "store"
+async def test_a_temporary_folder_with_a_long_path_goes_with_its_last_user(
+    server_folder: Path,
+) -> None:
+    folder = server_folder / ("long" * 25) / "store, too"
     async with _starter(folder, "--temporary") as (starter, url):
+        sockets = Path(parse_qs(urlsplit(url).query)["host"][0])
         async with serving(f"embedded://{folder}") as joined:
             assert joined == url
             assert str(folder) not in url
@@ -185,7 +188,7 @@ async def test_a_temporary_folder_with_a_long_path_goes_with_its_last_user() -> 
         await starter.wait()
 
         await until(lambda: not folder.exists())
-    shutil.rmtree(parent)
+        await until(lambda: not sockets.exists())
 
 
 async def test_a_database_that_others_run_is_left_to_them() -> None:

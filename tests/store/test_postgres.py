@@ -18,7 +18,6 @@ from libs.store.ports import (
     StoreUnavailableError,
     Unknown,
 )
-from libs.store.postgres import PostgresMatchStore
 from libs.store.postgres_ownership import PostgresOwnership
 from tests.store.contract import MatchStoreContract
 from tests.store.contract_ownership import OwnershipContract, OwnershipRig
@@ -49,33 +48,6 @@ class TestPostgresOwnership(OwnershipContract):
 
         yield OwnershipRig(PostgresOwnership(connections), lapse)
         await connections.close()
-
-
-async def test_every_append_updates_its_head_in_place(database: str) -> None:
-    # One connection: the server counts a backend's updates when that backend is told to say so.
-    connections = await Connections.open(database, name="hot", size=1)
-    async with postgres_rig(database) as rig:
-        # Statistics gathered meanwhile would keep old versions from being cleaned up for a moment.
-        for table in ("match_head", "record", "match_wake"):
-            await connections.fetch(
-                f"ALTER TABLE match_engine.{table} SET (autovacuum_enabled = 0)"
-            )
-        ids = [await rig.begin() for _ in range(20)]
-        store = PostgresMatchStore(connections)
-        for seq in range(1, 51):
-            for match_id in ids:
-                outcome = await store.append(match_id, 1, seq, a_record(seq + 1), 10_000 + seq)
-                assert outcome == Ok()
-        await connections.fetch("SELECT pg_stat_force_next_flush()")
-
-        async def is_counted() -> bool:
-            return await _updates(rig.connections) >= (1000, 0)
-
-        await until(is_counted)
-        updated, in_place = await _updates(rig.connections)
-    await connections.close()
-
-    assert (updated, in_place) == (1000, 1000)
 
 
 async def test_a_load_waits_for_an_append_in_its_transaction_and_sees_it(
@@ -204,12 +176,6 @@ async def _is_waiting(rig: PostgresRig) -> bool:
     return bool(await rig.connections.fetch(_WAITING))
 
 
-async def _updates(connections: Connections) -> tuple[int, int]:
-    row = await connections.fetchrow(_UPDATES)
-    assert row is not None
-    return row["n_tup_upd"], row["n_tup_hot_upd"]
-
-
 async def _backend(connections: Connections) -> int:
     row = await connections.fetchrow("SELECT pg_backend_pid() AS pid")
     assert row is not None
@@ -221,10 +187,6 @@ _CANCEL_REQUEST = (80877102).to_bytes(4, "big")
 _LAPSE = """
     UPDATE match_engine.engine_lease
     SET renewed_at_ms = renewed_at_ms - $2, expires_at_ms = expires_at_ms - $2 WHERE instance = $1
-"""
-_UPDATES = """
-    SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables
-    WHERE schemaname = 'match_engine' AND relname = 'match_head'
 """
 _APPEND = """
     SELECT match_engine.append($1, 1, 1, 2, $3, $2, $3, 'bytes', 50, 60, 'live', NULL, NULL)

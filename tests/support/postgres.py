@@ -10,8 +10,9 @@ schema in place.
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -46,6 +47,25 @@ async def database(postgres_server: str, worker_id: str) -> AsyncIterator[str]:
     name = f"opolyx_own_{worker_id}_{os.getpid()}"
     yield await _make(postgres_server, name)
     await _drop(postgres_server, name)
+
+
+@pytest.fixture
+async def own_database(server_folder: Path) -> AsyncIterator[str]:
+    """Return the URL of a database on a server of the test's own, schemas in place. Seconds."""
+    async with serving(f"embedded://{server_folder}") as served:
+        yield await _make(served, "opolyx_own")
+
+
+@pytest.fixture
+def server_folder() -> Iterator[Path]:
+    """Return a folder for an embedded server of the test's own.
+
+    Not a `tmp_path`: where root runs the tests the server is somebody else, whom pytest shuts out
+    of the folders above that.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="opolyx-test-")).resolve()
+    yield folder
+    shutil.rmtree(folder)
 
 
 def database_url(server: str, name: str) -> str:
