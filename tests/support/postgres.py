@@ -2,7 +2,7 @@
 
 All workers of a run share one server, and the last to leave takes its data away. A test that needs
 a database for itself takes `database`; others share `shared_database`. Both have every service's
-schema in place.
+schema in place. A folder of tests takes what it needs into its `conftest.py`, and shares it there.
 
     OPOLYX_TEST_POSTGRES    the URL of another server, whose user may make databases
 """
@@ -13,7 +13,9 @@ import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from itertools import count
 from pathlib import Path
+from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
@@ -22,6 +24,8 @@ import pytest
 from libs.store.embedded import serving
 from libs.store.migrate import migrate, read_migrations
 from tests.support.repository import ROOT
+
+_NUMBERS: Final = count()
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +40,7 @@ async def postgres_server(testrun_uid: str) -> AsyncIterator[str]:
 @pytest.fixture(scope="session")
 async def shared_database(postgres_server: str, worker_id: str) -> AsyncIterator[str]:
     """Return the URL of a database that this worker's tests share, schemas in place."""
-    name = f"opolyx_{worker_id}_{os.getpid()}"
+    name = _new_name(worker_id)
     yield await _make(postgres_server, name)
     await _drop(postgres_server, name)
 
@@ -44,7 +48,7 @@ async def shared_database(postgres_server: str, worker_id: str) -> AsyncIterator
 @pytest.fixture
 async def database(postgres_server: str, worker_id: str) -> AsyncIterator[str]:
     """Return the URL of a fresh database of the test's own, schemas in place."""
-    name = f"opolyx_own_{worker_id}_{os.getpid()}"
+    name = _new_name(worker_id)
     yield await _make(postgres_server, name)
     await _drop(postgres_server, name)
 
@@ -71,6 +75,10 @@ def server_folder() -> Iterator[Path]:
 def database_url(server: str, name: str) -> str:
     """Return the URL of another database of a server."""
     return urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
+
+
+def _new_name(worker_id: str) -> str:
+    return f"opolyx_{worker_id}_{os.getpid()}_{next(_NUMBERS)}"
 
 
 async def _make(server: str, name: str) -> str:
