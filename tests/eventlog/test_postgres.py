@@ -8,6 +8,8 @@ from libs.kernel.clock import ManualClock
 from libs.store.connections import Connections
 from tests.eventlog.contract import LocalEventLogContract, LogStorageContract, entry, take, values
 
+pytestmark = pytest.mark.postgres
+
 
 @pytest.fixture
 def storage(connections: Connections) -> PostgresLogStorage:

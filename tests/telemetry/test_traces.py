@@ -3,6 +3,8 @@ import sys
 import threading
 import time
 
+import pytest
+
 from libs.telemetry import traces
 from tests.support.repository import ROOT
 
@@ -21,6 +23,7 @@ def test_without_a_trace_there_is_nothing_to_pass_on() -> None:
         assert traces.carrier() == {}
 
 
+@pytest.mark.slow
 def test_a_dead_collector_holds_nobody_up() -> None:
     released = threading.Event()
     began_s = time.monotonic()
@@ -98,5 +101,6 @@ assert time.monotonic() - began < 10
 """
 
 
+@pytest.mark.slow
 def test_a_process_ends_in_time_though_nobody_takes_its_spans() -> None:
     subprocess.run([sys.executable, "-c", EXPORTING], check=True, cwd=ROOT, timeout=60)
