@@ -1,7 +1,7 @@
 """What happens in a match, told in sentences for people."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from libs.rules import events as e
 from libs.rules.board import Board
@@ -10,7 +10,7 @@ from libs.rules.state import THIRD_FACES
 
 def narrate(event: e.Event, board: Board) -> str | None:
     """Return the sentence for an event, None for one that says nothing to onlookers."""
-    tell = _SENTENCES.get(type(event))
+    tell = SENTENCES.get(type(event))
     return None if tell is None else tell(event, board)
 
 
@@ -93,7 +93,7 @@ def _seats(seats: Sequence[int]) -> str:
     return f"seat {names}" if len(seats) == 1 else f"seats {names}"
 
 
-_SENTENCES: Final[Mapping[type, _Tell]] = {
+SENTENCES: Final[Mapping[type, _Tell]] = {
     e.MatchStarted: _started,
     e.RoundStarted: lambda event, _: f"Round {event.round}.",
     e.DecisionTimedOut: lambda event, _: f"Seat {event.seat} runs out of time ({event.kind}).",
@@ -157,7 +157,7 @@ _SENTENCES: Final[Mapping[type, _Tell]] = {
     e.MatchEnded: _ended,
 }
 
-_SILENT: Final = (
+SILENT: Final = (
     e.MatchCreated,
     e.SeedContributed,
     e.TurnStarted,
@@ -175,6 +175,4 @@ _SILENT: Final = (
     e.MatchFrozen,
     e.MatchResumed,
 )
-"""Events that tell an onlooker nothing, or what the next one tells."""
-
-assert {*_SENTENCES, *_SILENT} == set(get_args(e.Event)), "every event is told, or says not"
+"""Events that tell an onlooker nothing, or what the next one tells; a test misses any other."""

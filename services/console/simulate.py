@@ -56,7 +56,7 @@ def simulate(  # noqa: PLR0913 - a command has as many parameters as options
         bool,
         typer.Option(
             "--check",
-            help="Hold every event to all invariants; slow, and lowers the measured speed a little.",
+            help="Hold every event to all invariants; slow, and the measured speed falls a little.",
         ),
     ] = False,
     output: FormatOption = Format.TABLE,

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from io import StringIO
+from typing import get_args
 
 import pytest
 from rich.console import Console
@@ -17,7 +18,7 @@ from libs.wire.record import decode
 from services.console.app import app
 from services.console.demo import can_draw
 from services.console.drawing import HEIGHT, WIDTH, draw
-from services.console.narrating import narrate
+from services.console.narrating import SENTENCES, SILENT, narrate
 from tests.support.matches import Table
 from tests.support.repository import ROOT
 
@@ -158,6 +159,12 @@ def test_the_picture_shows_who_owns_what_and_who_is_where() -> None:
     assert "seat 1 has 15 s: roll" in text
     assert "First." in text
     assert "Then." in text
+
+
+def test_every_event_is_told_or_said_to_be_silent() -> None:
+    missing = [kind.__name__ for kind in get_args(e.Event) if kind not in (*SENTENCES, *SILENT)]
+
+    assert not missing, f"tell them, or pass over them, in services/console/narrating.py: {missing}"
 
 
 def test_every_event_of_a_match_is_told_or_passed_over(table: Table) -> None:

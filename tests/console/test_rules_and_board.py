@@ -1,12 +1,12 @@
 """``opolyx rules`` and ``opolyx board``: everything that the rules count with."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 import pytest
 from typer.testing import CliRunner
 
-from libs.rules.rule_sets import RULE_SETS
+from libs.rules.rule_sets import RULE_SETS, RuleSet
 from services.console.app import app
 from services.console.output import render
 from services.console.rules import SWITCHES, spell
@@ -29,6 +29,14 @@ def test_every_switch_and_number_is_shown(cli: CliRunner, rule_set_id: str) -> N
     switches = asdict(RULE_SETS[rule_set_id])
     assert json.loads(shown.stdout) == json.loads(json.dumps(switches))
     assert all(name in table.stdout for name in switches)
+
+
+def test_every_switch_has_a_name_for_people() -> None:
+    names = [field.name for field in fields(RuleSet)]
+    missing = [name for name in names if name not in SWITCHES]
+
+    assert not missing, f"name them in SWITCHES, services/console/rules.py: {missing}"
+    assert list(SWITCHES) == names, "SWITCHES has the order of RuleSet, and nothing else"
 
 
 def test_the_rules_that_a_switch_belongs_to_exist() -> None:
