@@ -10,7 +10,7 @@ from libs.rules.rule_sets import RULE_SETS
 from services.console.exits import NOT_FOUND, stop
 from services.console.output import Format, FormatOption, write_json, write_table
 
-app = typer.Typer(name="rules", no_args_is_help=True)
+app = typer.Typer(name="rules", no_args_is_help=True, add_completion=False)
 
 BASIS_POINTS_PERCENT: Final = 100
 MS_PER_S: Final = 1_000
@@ -50,7 +50,7 @@ SWITCHES: Final[Mapping[str, Switch]] = {
     "missed_turns_limit": Switch("missed turns that surrender a seat", "CLOCK-3"),
     "any_action_forgives": Switch("any action ends a run of missed turns", "CLOCK-3"),
     "auction_step": Switch("auction step", "AUC-1"),
-    "jackpot": Switch("square 20 is the jackpot", "JACK-1"),
+    "jackpot": Switch("corner 20 is the jackpot", "JACK-1"),
     "jackpot_stake": Switch("jackpot stake", "JACK-1"),
     "manage_all_turn": Switch("manage and trade all turn long", "DEBT-1, TRADE-1"),
     "bail_before_roll": Switch("bail before the roll", "JAIL-2, JAIL-3"),

@@ -25,7 +25,7 @@ from services.console.playing import (
     check_table,
 )
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()
