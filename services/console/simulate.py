@@ -27,6 +27,23 @@ from services.console.playing import (
 
 app = typer.Typer(add_completion=False)
 
+KeepOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--keep",
+        metavar="DIR",
+        help="Write an export of each match and the public key into this new or empty folder; "
+        "the measured speed falls a little.",
+    ),
+]
+CheckOption = Annotated[
+    bool,
+    typer.Option(
+        "--check",
+        help="Hold every event to all invariants; slow, and the measured speed falls a little.",
+    ),
+]
+
 
 @app.command()
 def simulate(  # noqa: PLR0913 - a command has as many parameters as options
@@ -43,22 +60,8 @@ def simulate(  # noqa: PLR0913 - a command has as many parameters as options
     bots: Annotated[
         str, typer.Option("--bots", help="Strengths, with commas between; they go round the table.")
     ] = "steady",
-    keep: Annotated[
-        Path | None,
-        typer.Option(
-            "--keep",
-            metavar="DIR",
-            help="Write an export of each match and the public key into this new or empty folder; "
-            "lowers the measured speed a little.",
-        ),
-    ] = None,
-    check: Annotated[
-        bool,
-        typer.Option(
-            "--check",
-            help="Hold every event to all invariants; slow, and the measured speed falls a little.",
-        ),
-    ] = False,
+    keep: KeepOption = None,
+    check: CheckOption = False,
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Play many matches of bots, with nothing between them and the rules.
