@@ -36,6 +36,8 @@ class Board:
     Attributes:
         squares: all squares, by number.
         kind: each square's kind. price, build_cost, rents: likewise, 0 or empty where none.
+        mortgage_value: what mortgaging each square pays (MORT-1).
+        level_value: what the bank gives for a level there (BUILD-3).
         group_of: the number of the group that a square belongs to, -1 for what nobody can own.
         groups: the squares of each group, ascending. group_names: their names.
         group_size: how many squares each group has. street_groups: the numbers of the streets'.
@@ -55,6 +57,8 @@ class Board:
         self.price = tuple(square.price for square in squares)
         self.build_cost = tuple(square.build_cost for square in squares)
         self.rents = tuple(square.rents for square in squares)
+        self.mortgage_value = tuple(price // 2 for price in self.price)
+        self.level_value = tuple(cost // 2 for cost in self.build_cost)
         self.properties = tuple(n for n in range(SQUARES) if squares[n].kind in PROPERTY_KINDS)
         self.chance = tuple(n for n in range(SQUARES) if squares[n].kind == "chance")
         self.group_names = tuple(dict.fromkeys(squares[n].group for n in self.properties))

@@ -51,7 +51,7 @@ def sell_level(ruling: Ruling, command: c.SellLevel) -> Refusal | None:
         refusal = _refuse_street(match, seat, square) or _refuse_sale(match, square)
     if refusal is not None:
         return refusal
-    price = level_price(match, square)
+    price = match.board.level_value[square]
     ruling.add(e.LevelSold(seat, square, match.level[square] - 1, price))
     return None
 
@@ -69,7 +69,7 @@ def mortgage(ruling: Ruling, command: c.Mortgage) -> Refusal | None:
         return Refusal(Reason.GROUP_HAS_LEVELS, "MORT-1", {"levels": match.group_levels[group]})
     if match.mortgaged_round[square]:
         return Refusal(Reason.ALREADY_MORTGAGED, "MORT-1", {"square": square})
-    ruling.add(e.PropertyMortgaged(seat, square, match.board.price[square] // 2))
+    ruling.add(e.PropertyMortgaged(seat, square, match.board.mortgage_value[square]))
     return None
 
 
@@ -91,14 +91,9 @@ def redeem(ruling: Ruling, command: c.Redeem) -> Refusal | None:
     return None
 
 
-def level_price(match: Match, square: int) -> int:
-    """Return what the bank gives for a level (BUILD-3)."""
-    return match.board.build_cost[square] // 2
-
-
 def redeem_cost(match: Match, square: int) -> int:
     """Return the half price and the fee on it, rounded up (MORT-2)."""
-    half = match.board.price[square] // 2
+    half = match.board.mortgage_value[square]
     return half - (-half * match.rules.redeem_fee_percent // WHOLE_PERCENT)
 
 

@@ -12,45 +12,27 @@ from libs.rules.refusals import Refusal
 from libs.rules.ruling import CARRY_ON, Ruling
 
 
-class Deadline:
-    """An open deadline: what must be decided by when."""
-
-    __slots__ = ("due", "kind", "number", "scope", "seat")
-
-    def __init__(self, kind: str, scope: int, number: int, seat: int, due: int) -> None:
-        """See `libs.rules.events.DeadlineSet` for the fields."""
-        self.kind = kind
-        self.scope = scope
-        self.number = number
-        self.seat = seat
-        self.due = due
-
-    @property
-    def deadline_id(self) -> str:
-        """The name that a timer fires it by."""
-        return f"{self.kind}:{self.scope}:{self.number}"
-
-
-def decision_deadlines(match: Match) -> list[Deadline]:
-    """Return the deadlines of pending decisions, debts in their order."""
-    set_to = match.deadline
-    if set_to is not None:
-        return [Deadline(set_to.kind, set_to.scope, set_to.number, set_to.seat, set_to.due)]
+def decision_deadlines(match: Match) -> list[e.DeadlineSet]:
+    """Return the deadlines of pending decisions as they stand, debts in their order."""
+    if match.deadline is not None:
+        return [match.deadline]
+    left = match.clock_left
     return [
-        Deadline(phases.DEBT, debt.debt, debt.number, debt.debtor, debt.due) for debt in match.debts
+        e.DeadlineSet(phases.DEBT, debt.debt, debt.number, debt.debtor, debt.due, left)
+        for debt in match.debts
     ]
 
 
-def open_deadlines(match: Match) -> list[Deadline]:
+def open_deadlines(match: Match) -> list[e.DeadlineSet]:
     """Return every open deadline: decisions, then trade offers."""
     offers = [
-        Deadline(phases.OFFER, offer.offer, offer.number, offer.receiver, offer.due)
+        e.DeadlineSet(phases.OFFER, offer.offer, offer.number, offer.receiver, offer.due, 0)
         for offer in match.offers
     ]
     return decision_deadlines(match) + offers
 
 
-def next_deadline(match: Match) -> Deadline | None:
+def next_deadline(match: Match) -> e.DeadlineSet | None:
     """Return the deadline that fires first; at the same moment decisions come before offers.
 
     None while the match is frozen, since its clocks stand, and after its end.
@@ -83,43 +65,43 @@ def extend(ruling: Ruling, by_ms: int, reason: str) -> None:
         ruling.add(e.DeadlineExtended(deadline.kind, deadline.scope, deadline.number, due, reason))
 
 
-def _seeding(ruling: Ruling, _: Deadline) -> None:
+def _seeding(ruling: Ruling, _: e.DeadlineSet) -> None:
     seeding.start(ruling)
 
 
-def _go_without(ruling: Ruling, _: Deadline) -> None:
+def _go_without(ruling: Ruling, _: e.DeadlineSet) -> None:
     """Go on without what was not decided: a roll, paying bail, or where a triple leads."""
     ruling.next = CARRY_ON
 
 
-def _decline(ruling: Ruling, deadline: Deadline) -> None:
+def _decline(ruling: Ruling, deadline: e.DeadlineSet) -> None:
     buying.turn_down(ruling, deadline.seat, forced=True)
 
 
-def _pass(ruling: Ruling, deadline: Deadline) -> None:
+def _pass(ruling: Ruling, deadline: e.DeadlineSet) -> None:
     auctions.time_out(ruling, deadline.seat)
 
 
-def _pay(ruling: Ruling, deadline: Deadline) -> None:
+def _pay(ruling: Ruling, deadline: e.DeadlineSet) -> None:
     debt = ruling.match.debt_of(deadline.seat)
     assert debt is not None
     debts.time_out(ruling, debt)
 
 
-def _take_the_sum(ruling: Ruling, deadline: Deadline) -> None:
+def _take_the_sum(ruling: Ruling, deadline: e.DeadlineSet) -> None:
     match = ruling.match
     third_die.go_by_bus(ruling, deadline.seat, match.white_1 + match.white_2)
 
 
-def _keep_the_stake(ruling: Ruling, deadline: Deadline) -> None:
+def _keep_the_stake(ruling: Ruling, deadline: e.DeadlineSet) -> None:
     jackpot.turn_down(ruling, deadline.seat)
 
 
-def _close_offer(ruling: Ruling, deadline: Deadline) -> None:
+def _close_offer(ruling: Ruling, deadline: e.DeadlineSet) -> None:
     ruling.add(e.TradeClosed(deadline.scope, "expired"))
 
 
-_TIME_OUT: Final[dict[str, Callable[[Ruling, Deadline], None]]] = {
+_TIME_OUT: Final[dict[str, Callable[[Ruling, e.DeadlineSet], None]]] = {
     phases.SEEDING: _seeding,
     phases.ROLL: _go_without,
     phases.BUY: _decline,

@@ -4,7 +4,6 @@ from libs.kernel.reasons import Reason
 from libs.rules import commands as c
 from libs.rules import events as e
 from libs.rules import leaving, phases
-from libs.rules.building import level_price
 from libs.rules.jail import leave_by_forced_bail
 from libs.rules.match import Match
 from libs.rules.pending import Debt
@@ -77,7 +76,7 @@ def _mortgage_until(ruling: Ruling, debt: Debt) -> None:
     for square in sorted(candidates, key=lambda square: (board.price[square], square)):
         if match.cash[seat] >= debt.amount:
             return
-        ruling.add(e.PropertyMortgaged(seat, square, board.price[square] // 2))
+        ruling.add(e.PropertyMortgaged(seat, square, board.mortgage_value[square]))
 
 
 def _sell_until(ruling: Ruling, debt: Debt) -> None:
@@ -87,7 +86,7 @@ def _sell_until(ruling: Ruling, debt: Debt) -> None:
     built = [square for square in match.properties_of(seat) if level[square]]
     while built and match.cash[seat] < debt.amount:
         square = max(built, key=lambda square: (cost[square], level[square], square))
-        ruling.add(e.LevelSold(seat, square, level[square] - 1, level_price(match, square)))
+        ruling.add(e.LevelSold(seat, square, level[square] - 1, match.board.level_value[square]))
         if not level[square]:
             built.remove(square)
 

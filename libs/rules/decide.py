@@ -75,7 +75,7 @@ class Referee:
                 return refusal
         ruling = self._ruling
         events: list[e.Event] = []
-        ruling.now, ruling.events = at_ms, events
+        ruling.now, ruling.events, ruling.next = at_ms, events, NOTHING
         refusal = handler(ruling, command)
         if refusal is not None:
             return refusal

@@ -1,5 +1,8 @@
 """Chance cards and what they do (DECK-1 to DECK-4, DEBT-3, DEBT-4)."""
 
+from collections.abc import Callable
+from typing import Final
+
 from libs.rules import cards, jail
 from libs.rules import events as e
 from libs.rules.board import SQUARES
@@ -11,35 +14,11 @@ from libs.rules.ruling import CARRY_ON, NOTHING, Ruling
 
 def draw_card(ruling: Ruling, seat: int) -> None:
     """Draw the next card of the deck and do what it says."""
-    match = ruling.match
-    number = match.next_card
+    number = ruling.match.next_card
     card = cards.DECK[number - 1]
     ruling.add(e.CardDrawn(seat, number))
     ruling.next = CARRY_ON
-    effect, amount = card.effect, card.amount
-    if effect == cards.RECEIVE:
-        ruling.add(e.CashReceived(seat, amount, e.BANK, "card"))
-    elif effect == cards.PAY:
-        _owe(ruling, seat, number, ((e.BANK, amount),))
-    elif effect == cards.GO_TO:
-        move_by_card(ruling, seat, amount)
-    elif effect == cards.NEAREST_STATION:
-        move_by_card(ruling, seat, nearest(match, seat, match.board.stations))
-    elif effect == cards.NEAREST_UTILITY:
-        move_by_card(ruling, seat, nearest(match, seat, match.board.utilities))
-    elif effect == cards.COLLECT_EACH:
-        _collect_from_each(ruling, seat, number, amount)
-    elif effect == cards.PAY_EACH:
-        others = match.others_from_left(seat)
-        _owe(ruling, seat, number, tuple((other, amount) for other in others))
-    elif effect == cards.REPAIRS:
-        levels = levels_of(match, seat)
-        _owe(ruling, seat, number, ((e.BANK, amount * levels),), ("levels", levels))
-    elif effect == cards.TO_JAIL:
-        jail.enter(ruling, seat, "card")
-    else:
-        assert effect == cards.BACK
-        move_back(ruling, seat, amount)
+    _EFFECTS[card.effect](ruling, seat, number, card.amount)
 
 
 def nearest(match: Match, seat: int, group: int) -> int:
@@ -51,6 +30,45 @@ def nearest(match: Match, seat: int, group: int) -> int:
 def levels_of(match: Match, seat: int) -> int:
     """Return how many levels a seat has built in all."""
     return sum(match.level[square] for square in match.properties_of(seat))
+
+
+def _receive(ruling: Ruling, seat: int, _: int, amount: int) -> None:
+    ruling.add(e.CashReceived(seat, amount, e.BANK, "card"))
+
+
+def _pay(ruling: Ruling, seat: int, card: int, amount: int) -> None:
+    _owe(ruling, seat, card, ((e.BANK, amount),))
+
+
+def _go_to(ruling: Ruling, seat: int, _: int, square: int) -> None:
+    move_by_card(ruling, seat, square)
+
+
+def _go_to_station(ruling: Ruling, seat: int, _: int, __: int) -> None:
+    move_by_card(ruling, seat, nearest(ruling.match, seat, ruling.match.board.stations))
+
+
+def _go_to_utility(ruling: Ruling, seat: int, _: int, __: int) -> None:
+    move_by_card(ruling, seat, nearest(ruling.match, seat, ruling.match.board.utilities))
+
+
+def _pay_each(ruling: Ruling, seat: int, card: int, amount: int) -> None:
+    """Pay every other living seat: one pause with several creditors (DEBT-4)."""
+    others = ruling.match.others_from_left(seat)
+    _owe(ruling, seat, card, tuple((other, amount) for other in others))
+
+
+def _repair(ruling: Ruling, seat: int, card: int, amount: int) -> None:
+    levels = levels_of(ruling.match, seat)
+    _owe(ruling, seat, card, ((e.BANK, amount * levels),), ("levels", levels))
+
+
+def _go_to_jail(ruling: Ruling, seat: int, _: int, __: int) -> None:
+    jail.enter(ruling, seat, "card")
+
+
+def _go_back(ruling: Ruling, seat: int, _: int, distance: int) -> None:
+    move_back(ruling, seat, distance)
 
 
 def _owe(
@@ -80,3 +98,20 @@ def _collect_from_each(ruling: Ruling, seat: int, card: int, amount: int) -> Non
 def _pause_if_owed(ruling: Ruling) -> None:
     if ruling.match.debts:
         ruling.next = NOTHING
+
+
+_EFFECTS: Final[dict[str, Callable[[Ruling, int, int, int], None]]] = {
+    cards.RECEIVE: _receive,
+    cards.PAY: _pay,
+    cards.GO_TO: _go_to,
+    cards.NEAREST_STATION: _go_to_station,
+    cards.NEAREST_UTILITY: _go_to_utility,
+    cards.COLLECT_EACH: _collect_from_each,
+    cards.PAY_EACH: _pay_each,
+    cards.REPAIRS: _repair,
+    cards.TO_JAIL: _go_to_jail,
+    cards.BACK: _go_back,
+}
+"""What each card does to a seat: by its number and its amount."""
+
+assert _EFFECTS.keys() == {card.effect for card in cards.DECK}, "every card does something"

@@ -2,6 +2,7 @@
 
 from libs.rules import events as e
 from libs.rules.match import Match
+from libs.rules.rule_sets import team_of
 from libs.rules.ruling import NOTHING, Ruling
 
 
@@ -9,7 +10,7 @@ def is_decided(match: Match) -> bool:
     """Whether one seat, or in Teams one side, is left (END-1)."""
     if not match.rules.teams:
         return match.living == 1
-    return len({seat % 2 for seat in match.living_seats()}) == 1
+    return len({team_of(seat) for seat in match.living_seats()}) == 1
 
 
 def finish(ruling: Ruling, why: str) -> None:
@@ -20,8 +21,8 @@ def finish(ruling: Ruling, why: str) -> None:
     order = _by_standing(match, worths)
     if match.rules.teams:
         team = _winning_team(match, worths)
-        winners = tuple(seat for seat in seats if seat % 2 == team)
-        order = [s for s in order if s % 2 == team] + [s for s in order if s % 2 != team]
+        winners = tuple(seat for seat in seats if team_of(seat) == team)
+        order = sorted(order, key=lambda seat: team_of(seat) != team)
     else:
         winners = (order[0],)
     held = tuple(len(groups) for groups in match.whole_groups)
@@ -39,5 +40,5 @@ def _by_standing(match: Match, worths: tuple[int, ...]) -> list[int]:
 def _winning_team(match: Match, worths: tuple[int, ...]) -> int:
     """Return the only team left, or the richer one; a tie goes to team 0."""
     living = match.living_seats()
-    teams = sorted({seat % 2 for seat in living})
-    return max(teams, key=lambda t: (sum(worths[s] for s in living if s % 2 == t), -t))
+    teams = sorted({team_of(seat) for seat in living})
+    return max(teams, key=lambda t: (sum(worths[s] for s in living if team_of(s) == t), -t))

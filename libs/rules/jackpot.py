@@ -38,9 +38,9 @@ def bet(ruling: Ruling, command: c.BetJackpot) -> Refusal | None:
         refusal = refuse_unless_affordable(match, seat, stake, "JACK-1")
     if refusal is not None:
         return refusal
-    numbers = tuple(sorted(set(command.numbers)))
-    if not _are_offered(command.numbers, numbers):
+    if not is_bet(command.numbers):
         return Refusal(Reason.INVALID_CHOICE, "JACK-1", {"numbers": command.numbers})
+    numbers = tuple(sorted(command.numbers))
     ruling.add(e.JackpotBetPlaced(seat, numbers, stake))
     counter = match.next_counter
     die, blocks = ruling.draws.jackpot(counter)
@@ -65,9 +65,10 @@ def turn_down(ruling: Ruling, seat: int) -> None:
     ruling.next = CARRY_ON
 
 
-def _are_offered(numbers: tuple[int, ...], different: tuple[int, ...]) -> bool:
+def is_bet(numbers: tuple[int, ...]) -> bool:
+    """Whether these are one, two or three different numbers of a die."""
     return (
-        len(numbers) == len(different)
-        and 1 <= len(numbers) <= NUMBERS_MOST
+        1 <= len(numbers) <= NUMBERS_MOST
+        and len(set(numbers)) == len(numbers)
         and all(1 <= number <= FACES for number in numbers)
     )

@@ -14,8 +14,8 @@ from libs.rules import commands as c
 from libs.rules import phases, third_die
 from libs.rules.auctions import minimum_bid
 from libs.rules.board import MAX_LEVEL, SQUARES
-from libs.rules.building import level_price, redeem_cost, refuse_unless_managing
-from libs.rules.jackpot import FACES, NUMBERS_MOST
+from libs.rules.building import redeem_cost, refuse_unless_managing
+from libs.rules.jackpot import FACES, NUMBERS_MOST, is_bet
 from libs.rules.match import Match
 from libs.rules.trading import is_fair, is_tradable, value_of
 
@@ -155,7 +155,7 @@ class LegalCommands:
         if refuse_unless_managing(match, seat, raises_cash=True) is not None:
             return []
         return [
-            Choice(c.SellLevel(seat, square), -level_price(match, square))
+            Choice(c.SellLevel(seat, square), -match.board.level_value[square])
             for group in match.whole_groups[seat]
             if match.group_levels[group]
             for square in self._sellable(group)
@@ -167,7 +167,7 @@ class LegalCommands:
         if refuse_unless_managing(match, seat, raises_cash=True) is not None:
             return []
         return [
-            Choice(c.Mortgage(seat, square), -(match.board.price[square] // 2))
+            Choice(c.Mortgage(seat, square), -match.board.mortgage_value[square])
             for square in match.properties_of(seat)
             if is_tradable(match, square)
         ]
@@ -275,21 +275,12 @@ def _covers(match: Match, entry: Legal, command: c.SeatCommand) -> bool:
     if isinstance(entry, Choice):
         return entry.command == command
     if isinstance(entry, JackpotBounds):
-        return isinstance(command, c.BetJackpot) and _is_bet(entry, command)
+        return isinstance(command, c.BetJackpot) and is_bet(command.numbers)
     if isinstance(entry, SeedBounds):
         return isinstance(command, c.ContributeSeed) and (
             not command.client_seed or entry.least <= len(command.client_seed) <= entry.most
         )
     return isinstance(command, c.OfferTrade) and _is_within(match, entry, command)
-
-
-def _is_bet(bounds: JackpotBounds, command: c.BetJackpot) -> bool:
-    numbers = command.numbers
-    return (
-        1 <= len(numbers) <= bounds.most
-        and len(set(numbers)) == len(numbers)
-        and all(1 <= number <= bounds.faces for number in numbers)
-    )
 
 
 def _is_within(match: Match, bounds: TradeBounds, command: c.OfferTrade) -> bool:

@@ -11,7 +11,7 @@ from libs.rules import phases
 from libs.rules.board import SQUARES, Board
 from libs.rules.events import BANK, NOBODY, DeadlineSet, SeatSpec
 from libs.rules.pending import Auction, Debt, Offer
-from libs.rules.rule_sets import CLASSIC_2, RuleSet
+from libs.rules.rule_sets import CLASSIC_2, RuleSet, team_of
 
 ATTRIBUTES: Final = (
     "acting",
@@ -176,7 +176,7 @@ class Match:
 
     def is_rival(self, seat: int, other: int) -> bool:
         """Whether *other* plays against *seat*; in Teams every second seat does (SETUP-4)."""
-        return seat != other and not (self.rules.teams and seat % 2 == other % 2)
+        return seat != other and not (self.rules.teams and team_of(seat) == team_of(other))
 
     def is_debtor(self, seat: int) -> bool:
         """Whether *seat* is in a payment pause of its own."""
@@ -219,9 +219,9 @@ class Match:
         board, level = self.board, self.level
         value = 0
         for square in self.owned[seat]:
-            value += level[square] * (board.build_cost[square] // 2)
+            value += level[square] * board.level_value[square]
             if not self.mortgaged_round[square]:
-                value += board.price[square] // 2
+                value += board.mortgage_value[square]
         return value
 
     def net_worth(self, seat: int) -> int:
@@ -229,8 +229,8 @@ class Match:
         board, level = self.board, self.level
         worth = self.cash[seat]
         for square in self.owned[seat]:
-            price = board.price[square]
-            worth += price // 2 if self.mortgaged_round[square] else price
+            is_mortgaged = self.mortgaged_round[square] > 0
+            worth += board.mortgage_value[square] if is_mortgaged else board.price[square]
             worth += level[square] * board.build_cost[square]
         return worth
 

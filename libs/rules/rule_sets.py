@@ -135,6 +135,11 @@ RULE_SETS: Final[Mapping[str, RuleSet]] = MappingProxyType(
 """All rule sets by id, older revisions first."""
 
 
+def team_of(seat: int) -> int:
+    """Return the team that a seat plays for where there are teams: every second one (SETUP-4)."""
+    return seat % 2
+
+
 class UnknownRuleSetError(LookupError):
     """No rule set of that id is known here."""
 

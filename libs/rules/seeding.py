@@ -9,7 +9,7 @@ from libs.rules import events as e
 from libs.rules import phases
 from libs.rules.cards import RARITIES
 from libs.rules.refusals import Refusal
-from libs.rules.rule_sets import RULE_SETS, RuleSet
+from libs.rules.rule_sets import RULE_SETS, RuleSet, team_of
 from libs.rules.ruling import Ruling
 from libs.rules.turns import begin_first
 
@@ -70,7 +70,7 @@ def start(ruling: Ruling) -> None:
             counter,
             blocks,
             rules.starting_cash,
-            tuple(seat % 2 for seat in range(seats)) if rules.teams else (),
+            tuple(team_of(seat) for seat in range(seats)) if rules.teams else (),
             tuple(spec.cards if rules.cards_raise_rent else () for spec in match.specs),
         )
     )

@@ -1,17 +1,18 @@
 """The state of a match as people and files read it: the form that scenario files compare with."""
 
-from typing import Any
+from typing import Any, Final
 
 from libs.rules import events as e
 from libs.rules.auctions import minimum_bid
 from libs.rules.clocks import decision_deadlines
 from libs.rules.match import Match
 from libs.rules.pending import Auction, Debt, Offer
+from libs.rules.rule_sets import team_of
 
-THIRD_FACES = (None, 1, 2, 3, "bus", "x")
+THIRD_FACES: Final = (None, 1, 2, 3, "bus", "x")
 """What the faces of the third die are called, by their number; None where it was not rolled."""
 
-MS_PER_S = 1_000
+MS_PER_S: Final = 1_000
 
 
 def describe(match: Match, at_ms: int) -> dict[str, Any]:
@@ -64,7 +65,7 @@ def _describe_seat(match: Match, seat: int) -> dict[str, Any]:
         "out": match.out[seat],
         "missed_turns": match.missed_turns[seat],
         "net_worth": match.net_worth(seat),
-        "team": seat % 2 if match.rules.teams else None,
+        "team": team_of(seat) if match.rules.teams else None,
     }
 
 

@@ -71,11 +71,6 @@ def seats_at_start(
     return filled
 
 
-def team_of(rules: RuleSet, seat: int) -> int | None:
-    """Return a seat's team, None where everybody plays alone (SETUP-4)."""
-    return seat % 2 if rules.teams else None
-
-
 def bound_seat(match: Match, player: str) -> int | None:
     """Return the seat that keeps *player* from sitting down elsewhere, if any (SETUP-2).
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from libs.rules import events as e
 from libs.rules.match import Match
+from libs.rules.state import MS_PER_S
 
 Clause = tuple[str, str]
 """The id of a rule, and what it did here."""
@@ -12,7 +13,6 @@ Clause = tuple[str, str]
 Clauses = list[Clause]
 """What one event rests on, the first rule first."""
 
-MS_PER_S: Final = 1_000
 BP_PER_PERCENT: Final = 100
 
 
@@ -24,11 +24,6 @@ def seat_name(seat: int) -> str:
 def square_name(match: Match, square: int) -> str:
     """Return a square's number and what it is, such as ``square 8 (light_blue 2)``."""
     return f"square {square} ({match.board.label(square)})"
-
-
-def squares_named(match: Match, squares: Iterable[int]) -> str:
-    """Return several squares in one phrase."""
-    return listed(square_name(match, square) for square in squares)
 
 
 def money(amount: int) -> str:

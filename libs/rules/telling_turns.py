@@ -7,6 +7,7 @@ from libs.rules import events as e
 from libs.rules import phases
 from libs.rules.match import Match
 from libs.rules.rule_sets import rule_set
+from libs.rules.state import THIRD_FACES
 from libs.rules.telling import (
     Clauses,
     blocks_named,
@@ -93,14 +94,12 @@ def _decision_timed_out(_: Match, event: e.DecisionTimedOut) -> Clauses:
     return [("CLOCK-2", f"{seat_name(event.seat)} did not decide in time: {outcome} ({late} late)")]
 
 
-_THIRD_FACE: Final = ("", "1", "2", "3", "bus", "X")
-
-
 def _dice_rolled(match: Match, event: e.DiceRolled) -> Clauses:
     white_1, white_2, third = event.white_1, event.white_2, event.third
     clauses = [("TURN-1", f"{seat_name(event.seat)} rolls {white_1} and {white_2}")]
     if third:
-        clauses.append(("DIE3-1", f"the third die shows {_THIRD_FACE[third]}"))
+        face = "X" if third == e.X else THIRD_FACES[third]
+        clauses.append(("DIE3-1", f"the third die shows {face}"))
     if white_1 == white_2:
         clauses.append(_doubles(match, event))
     if third == e.X:

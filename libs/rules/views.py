@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from libs.rules.auctions import minimum_bid
 from libs.rules.board import Board
-from libs.rules.clocks import Deadline, decision_deadlines
-from libs.rules.events import NOBODY, SeatSpec
+from libs.rules.clocks import decision_deadlines
+from libs.rules.events import NOBODY, DeadlineSet, SeatSpec
 from libs.rules.match import Match
 from libs.rules.pending import Auction, Debt, Offer
 from libs.rules.rule_sets import RuleSet
@@ -171,7 +171,7 @@ class View:
         """All seats from the first place down; empty before the end."""
         return self._match.placing
 
-    def deadlines(self) -> Sequence[Deadline]:
+    def deadlines(self) -> Sequence[DeadlineSet]:
         """Return the deadlines of pending decisions, debts in order; offers have their own."""
         return decision_deadlines(self._match)
 

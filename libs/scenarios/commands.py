@@ -5,21 +5,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, Final, get_args
 
-from libs.kernel.reasons import Reason
 from libs.rules import commands as c
 from libs.rules import events as e
-from libs.rules.refusals import Refusal
 from libs.scenarios.reading import MalformedError, as_object, as_text, as_whole, at, entries
 
 
-def command_of(seat: int, name: str, given: object) -> c.SeatCommand | Refusal:
-    """Build the command called *name*; fields that cannot be its are refused, as an edge would."""
+def command_of(seat: int, name: str, given: object) -> c.SeatCommand:
+    """Build the command called *name*.
+
+    Raises:
+        MalformedError: the fields cannot be its; an edge would refuse it as INVALID_REQUEST.
+
+    """
     command, readers = COMMANDS[name]
-    try:
-        values = as_object({} if given is None else given, name, readers)
-        return command(seat, *(_read(values, name, field, readers[field]) for field in readers))
-    except MalformedError as error:
-        return Refusal(Reason.INVALID_REQUEST, "SETUP-1", {"field": error.path})
+    values = as_object({} if given is None else given, name, readers)
+    return command(seat, *(_read(values, name, field, readers[field]) for field in readers))
 
 
 def name_of(command: type[c.SeatCommand]) -> str:

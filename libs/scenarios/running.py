@@ -2,8 +2,9 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from libs.kernel.reasons import Reason
 from libs.rules import commands as c
 from libs.rules import events as e
 from libs.rules.clocks import next_deadline
@@ -15,8 +16,11 @@ from libs.scenarios.commands import command_of
 from libs.scenarios.comparing import ABSENT, Absent, is_in_order, is_same, look_up
 from libs.scenarios.draws import OutOfDrawsError, ScriptedDraws
 from libs.scenarios.plain import event_type
+from libs.scenarios.reading import MalformedError
 from libs.scenarios.scenario import Act, Expect, Scenario, Script, Wait
 from libs.scenarios.setting import START_MS, set_up
+
+_ACCEPTED: Final = "accepted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +122,26 @@ class _Run:
         self._events.append(tuple(self._caused))
 
     def _act(self, step: Act) -> None:
-        command = command_of(step.seat, step.name, step.fields)
-        refusal = command if isinstance(command, Refusal) else self._send(command)
-        found = "accepted" if refusal is None else refusal.reason.value
+        found, why = self._ask(step)
         if step.refused is None:
-            if refusal is not None:
-                facts = ", ".join(f"{name} {fact}" for name, fact in refusal.facts.items())
-                self._fail(step.name, "accepted", f"{found} ({refusal.rule}; {facts})")
-        elif refusal is None or step.refused not in (True, found):
+            if found != _ACCEPTED:
+                self._fail(step.name, _ACCEPTED, f"{found} ({why})")
+        elif found == _ACCEPTED or step.refused not in (True, found):
             expected = "refused" if step.refused is True else step.refused
             self._fail(step.name, expected, found)
+
+    def _ask(self, step: Act) -> tuple[str, str]:
+        """Send a command; returns "accepted" or the reason against it, and what that rests on."""
+        try:
+            command = command_of(step.seat, step.name, step.fields)
+        except MalformedError as error:
+            # No rule has seen it: this is what an edge answers to a request that makes no sense.
+            return Reason.INVALID_REQUEST.value, str(error)
+        refusal = self._send(command)
+        if refusal is None:
+            return _ACCEPTED, ""
+        facts = [f"{name} {fact}" for name, fact in refusal.facts.items()]
+        return refusal.reason.value, f"{refusal.rule}; {', '.join(facts)}"
 
     def _send(self, command: c.Command) -> Refusal | None:
         decision = decide(self._match, command, self._draws, self._now)

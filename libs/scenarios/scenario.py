@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from libs.kernel.chance import BUS, X
+from libs.kernel.reasons import Reason
+from libs.rules import events as e
 from libs.scenarios.commands import COMMANDS
 from libs.scenarios.reading import (
     MalformedError,
@@ -27,6 +29,8 @@ WAIT_MAX_S: Final = 10_000_000
 DIE: Final = range(1, 7)
 THIRD_DIE: Final[Mapping[object, int]] = {1: 1, 2: 2, 3: 3, "bus": BUS, "x": X}
 """The faces of the third die as files have them, and as the rules do."""
+EVENT_TYPES: Final = tuple(kind.__name__ for kind in get_args(e.Event))
+"""What the types of events are called."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,10 +234,18 @@ def _read_act(step: dict[str, Any], path: str) -> Act:
         if key not in step:
             raise MalformedError(at(path, key), "is missing")
     name, fields = _read_command(step["command"], at(path, "command"))
-    refused = step.get("refused")
-    if "refused" in step and refused is not True and not isinstance(refused, str):
-        raise MalformedError(at(path, "refused"), f"must be true or a reason, not {spell(refused)}")
+    refused = _read_refused(step["refused"], at(path, "refused")) if "refused" in step else None
     return Act(as_whole(step["seat"], at(path, "seat")), name, fields, refused)
+
+
+def _read_refused(value: object, path: str) -> bool | str:
+    if value is True:
+        return True
+    if not isinstance(value, str):
+        raise MalformedError(path, f"must be true or a reason, not {spell(value)}")
+    if value not in Reason.__members__:
+        raise MalformedError(path, f'no reason is called "{value}"')
+    return value
 
 
 def _read_command(value: object, path: str) -> tuple[str, Any]:
@@ -269,11 +281,20 @@ def _read_wait(value: object, path: str) -> int:
 def _read_expect(step: dict[str, Any], path: str) -> Expect:
     return Expect(
         as_object(step.get("expect", {}), at(path, "expect")),
-        as_texts(step["events"], at(path, "events")) if "events" in step else None,
-        as_texts(step["events_exactly"], at(path, "events_exactly"))
-        if "events_exactly" in step
-        else None,
+        *(
+            _read_event_types(step[key], at(path, key)) if key in step else None
+            for key in ("events", "events_exactly")
+        ),
     )
+
+
+def _read_event_types(value: object, path: str) -> tuple[str, ...]:
+    """Read names of events. One that no event has would never be found, or never be missed."""
+    names = as_texts(value, path)
+    for index, name in enumerate(names):
+        if name not in EVENT_TYPES:
+            raise MalformedError(at(path, index), f'no event is called "{name}"')
+    return names
 
 
 def _or_null(read: _Read) -> _Read:

@@ -1,6 +1,7 @@
 """Simulated matches as exports that anyone can verify, the same bytes each time."""
 
 from collections.abc import Sequence
+from errno import ENOTEMPTY
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -52,8 +53,16 @@ def simulation_key(seed: int) -> SigningKey:
 
 
 def write_key(folder: Path, key: SigningKey) -> None:
-    """Write the public key into *folder*, which is made if need be."""
+    """Write the public key into *folder*, which is made if need be.
+
+    Raises:
+        OSError: it cannot be written, or the folder holds something already. Exports of two seeds
+            side by side would all look alike, and one key file would fit only some of them.
+
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        raise OSError(ENOTEMPTY, "the folder is not empty: give a new or an empty one", str(folder))
     (folder / KEY_FILE).write_text(key_file([key]), encoding="ascii")
 
 

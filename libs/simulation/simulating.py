@@ -34,7 +34,7 @@ class Order:
         matches: how many, numbered from 0.
         seed: any number; everything follows from it.
         strengths: the bots, going round the table and on by one seat with each match.
-        keep: a folder for an export of each match and the public key.
+        keep: a new or empty folder for an export of each match and the public key.
         check: whether to hold every event of every match to all invariants.
 
     """
@@ -105,6 +105,8 @@ def simulate(
     Raises:
         BrokenPlayError: a match could not be played to its end.
         BrokenInvariantError: a check failed.
+        OSError: the folder to keep exports in is not empty (then nothing is played), or nothing
+            can be written there.
 
     """
     if order.keep is not None:

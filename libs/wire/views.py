@@ -7,7 +7,6 @@ here: whatever a match comes to know, it stays inside until somebody adds it in 
 from typing import Final
 
 from libs.rules import events as e
-from libs.rules.clocks import Deadline
 from libs.rules.legal import (
     Choice,
     JackpotBounds,
@@ -18,7 +17,7 @@ from libs.rules.legal import (
     TradePartner,
 )
 from libs.rules.pending import Auction, Debt, Offer
-from libs.rules.tables import team_of
+from libs.rules.rule_sets import team_of
 from libs.rules.views import View
 from libs.wire.commands import message_of
 from libs.wire.words import numbers_by_word
@@ -81,7 +80,7 @@ def _seat(seat: int) -> int | None:
     return None if seat == e.NOBODY else seat
 
 
-def _deadline(deadline: Deadline) -> pb.Match.Deadline:
+def _deadline(deadline: e.DeadlineSet) -> pb.Match.Deadline:
     return pb.Match.Deadline(
         deadline_id=deadline.deadline_id,
         kind=_DECISIONS[deadline.kind],
@@ -101,7 +100,7 @@ def _seat_message(view: View, seat: int) -> pb.Match.Seat:
     return pb.Match.Seat(
         seat=seat,
         spec=spec_message(view.specs[seat]),
-        team=team_of(view.rules, seat),
+        team=team_of(seat) if view.rules.teams else None,
         cash=view.cash[seat],
         square=view.square[seat],
         in_jail=view.in_jail[seat],

@@ -15,6 +15,7 @@ COMMANDS: Final = {
     "verify": "services.console.verify",
     "rules": "services.console.rules",
     "board": "services.console.board",
+    "cards": "services.console.cards",
 }
 """Every command, in the order of the help, and its module, which has it as ``app``."""
 

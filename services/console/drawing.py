@@ -1,9 +1,11 @@
 """A match as a picture for the terminal: the board as a ring, and in it the seats and the news.
 
-It takes 77 columns and 22 lines and uses plain characters only, so that it can be read without
-colours: a square shows its number, its owner and its level, and the seats whose tokens are on it.
+It takes 77 columns and 22 lines, or more lines for a longer story, and uses plain characters only,
+so that it can be read without colours: a square shows its number, its owner and its level, and the
+seats whose tokens are on it.
 """
 
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -13,6 +15,7 @@ from libs.rules.clocks import next_deadline
 from libs.rules.events import NOBODY
 from libs.rules.match import Match
 from libs.rules.state import THIRD_FACES, seconds
+from services.console.naming import name_seats
 
 SIDE: Final = 10
 """Squares from one corner of the board to the next."""
@@ -43,20 +46,42 @@ OTHERS: Final = {
     "start": "START",
     "jail": "JAIL",
     "go_to_jail": "TO JAIL",
+    "corner20": "CORNER",
     "chance": "chance",
     "tax": "tax",
 }
 
 
-def draw(match: Match, names: Sequence[str], news: Sequence[str], now_ms: int) -> Text:
-    """Return the picture of *match*, with the names of its players and the news."""
-    inside = _inside(match, names, news, now_ms)
+def draw(
+    match: Match, names: Sequence[str], news: Sequence[str], now_ms: int, height: int = HEIGHT
+) -> Text:
+    """Return the picture of *match*, with the names of its players and the end of the story.
+
+    The story stands inside the ring and goes on below it, down to *height* lines in all.
+    """
+    head = _head(match, names, now_ms)
+    room = HEIGHT - 4 - len(head)
+    story = tell(news, room + height - HEIGHT)
+    inside = _inside(head + story[:room])
     lines = [*_row(match, TOP)]
     for left, right in zip(LEFT, RIGHT, strict=True):
         for left_line, right_line in zip(_cell(match, left), _cell(match, right), strict=True):
             lines.append(Text.assemble(left_line, " ", next(inside), " ", right_line))
     lines += _row(match, BOTTOM)
+    lines += [_padded(line, WIDTH) for line in story[room:]]
     return Text("\n").join(lines)
+
+
+def tell(news: Sequence[str], lines: int, width: int = INSIDE) -> list[Text]:
+    """Return the end of the story, as much as *lines* hold, with no sentence cut at its end."""
+    if lines <= 0:
+        return []
+    wrapped = [
+        line
+        for sentence in news[-lines:]
+        for line in textwrap.wrap(sentence, width, subsequent_indent="  ")
+    ]
+    return [Text(line) for line in wrapped[-lines:]]
 
 
 def _row(match: Match, squares: Iterable[int]) -> list[Text]:
@@ -69,8 +94,6 @@ def _cell(match: Match, square: int) -> tuple[Text, Text]:
     here = match.board.squares[square]
     if match.board.is_property(square):
         what = Text.assemble((f"{square:>2}", GROUP_STYLES[here.group]), _ownership(match, square))
-    elif here.kind == "corner20":
-        what = Text("POT" if match.rules.jackpot else "PARK", "bold")
     else:
         what = Text(OTHERS[here.kind], "dim" if here.kind in ("chance", "tax") else "bold")
     who = Text()
@@ -89,19 +112,21 @@ def _ownership(match: Match, square: int) -> Text:
     return Text(f" {owner}{state}", f"bold {SEAT_STYLES[owner]}")
 
 
-def _inside(match: Match, names: Sequence[str], news: Sequence[str], now_ms: int) -> Iterator[Text]:
-    """Go through the lines inside the ring, as many as it has room for."""
-    lines = [
+def _head(match: Match, names: Sequence[str], now_ms: int) -> list[Text]:
+    """Return what stands above the story: the match, its seats, and how to read the ring."""
+    return [
         Text(f"{match.rules.rule_set_id}, round {match.round}{_roll(match)}", "bold"),
         Text(_pending(match, now_ms)),
         Text(),
         *_seats(match, names),
-        Text("39 2+3: seat 2 owns 39, level 3; m: mortgaged", "dim"),
+        Text("e.g. 39 2+3: seat 2 owns 39, level 3; 39 2m: mortgaged", "dim"),
     ]
-    room = HEIGHT - 4
-    lines += [Text(sentence) for sentence in news[len(lines) - room :]]
-    lines += [Text()] * (room - len(lines))
-    return (_padded(line, INSIDE) for line in lines)
+
+
+def _inside(lines: Sequence[Text]) -> Iterator[Text]:
+    """Go through the lines inside the ring, as many as there are beside its squares."""
+    rest = [Text() for _ in range(HEIGHT - 4 - len(lines))]
+    return (_padded(line, INSIDE) for line in [*lines, *rest])
 
 
 def _roll(match: Match) -> str:
@@ -113,7 +138,7 @@ def _roll(match: Match) -> str:
 
 def _pending(match: Match, now_ms: int) -> str:
     if match.winners:
-        return f"over: seat {' and '.join(map(str, match.winners))} won"
+        return f"over: {name_seats(match.winners)} won"
     deadline = next_deadline(match)
     if deadline is None:
         return match.phase

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from libs import verify as verifier
 from libs.wire.chain import BrokenChainError, follow
 from libs.wire.events import NewerSchemaError, UnreadableError
 from libs.wire.export import ExportError, read_export
@@ -25,10 +26,20 @@ def read_records(path: Path) -> list[Record]:
     try:
         records = list(follow(read_export(read_bytes(path)).records))
     except (ExportError, BrokenChainError, UnreadableError, NewerSchemaError) as error:
-        stop(f"{path}: {error}; `opolyx verify` says more", USAGE)
+        stop(f"{path}: {_first_fault(path, error)}", USAGE)
     if not records:
         stop(f"{path}: holds no record", USAGE)
     return records
+
+
+def _first_fault(path: Path, error: Exception) -> str:
+    """Say what is wrong with an export that could not be read, as `opolyx verify` does.
+
+    Reading stops at whatever it stumbles over, which may be the hash at the very end of the file;
+    the verifier goes line by line and finds where the damage is.
+    """
+    report = verifier.verify(path)
+    return report.lines[0] if report.code == verifier.MISMATCH else str(error)
 
 
 def check_sequence(records: Sequence[Record], sequence: int | None) -> int:

@@ -1,16 +1,17 @@
 """What happens in a match, told in sentences for people."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, get_args
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from libs.rules import events as e
 from libs.rules.board import Board
 from libs.rules.state import THIRD_FACES
+from services.console.naming import enumerate_words, label, name_seats
 
 
 def narrate(event: e.Event, board: Board) -> str | None:
     """Return the sentence for an event, None for one that says nothing to onlookers."""
-    tell = _SENTENCES.get(type(event))
+    tell = SENTENCES.get(type(event))
     return None if tell is None else tell(event, board)
 
 
@@ -18,11 +19,13 @@ _Tell = Callable[[Any, Board], str | None]
 
 
 def _on(board: Board, square: int) -> str:
-    label = _CORNERS.get(board.kind[square]) or board.label(square).replace("_", " ")
-    return f"{label} ({square})"
+    if board.kind[square] == "corner20":
+        return label(board, square)
+    name = _CORNERS.get(board.kind[square]) or label(board, square).replace("_", " ")
+    return f"{name} ({square})"
 
 
-_CORNERS: Final = {"start": "Start", "jail": "the jail", "corner20": "the far corner"}
+_CORNERS: Final = {"start": "Start", "jail": "the jail"}
 
 
 def _moved(event: e.TokenMoved, board: Board) -> str:
@@ -55,8 +58,8 @@ def _auction_closed(event: e.AuctionClosed, board: Board) -> str:
 
 
 def _debt(event: e.DebtOpened, _: Board) -> str:
-    creditors = " and ".join(
-        "the bank" if seat == e.BANK else f"seat {seat}" for seat, _ in event.creditors
+    creditors = enumerate_words(
+        ["the bank" if seat == e.BANK else f"seat {seat}" for seat, _ in event.creditors]
     )
     return f"Seat {event.debtor} owes {creditors} {event.amount:,} ({event.reason})."
 
@@ -69,7 +72,8 @@ def _paid(event: e.DebtPaid, _: Board) -> str:
 
 def _side(side: e.Side, board: Board) -> str:
     parts = [f"{side.cash:,}"] if side.cash else []
-    return " and ".join(parts + [_on(board, square) for square in side.squares]) or "nothing"
+    parts += [_on(board, square) for square in side.squares]
+    return enumerate_words(parts) if parts else "nothing"
 
 
 def _offered(event: e.TradeOffered, board: Board) -> str:
@@ -83,17 +87,24 @@ def _jackpot(event: e.JackpotRolled, _: Board) -> str:
 
 
 def _ended(event: e.MatchEnded, _: Board) -> str:
-    why = "the last one standing" if event.why == "last_standing" else "the richest at the cap"
-    winners = _seats(event.winners)
-    return f"The match ends in round {event.round}: {winners} won, {why}."
+    last = "the last one standing" if len(event.winners) == 1 else "the last ones standing"
+    why = last if event.why == "last_standing" else "the richest at the cap"
+    return f"The match ends in round {event.round}: {name_seats(event.winners)} won, {why}."
 
 
-def _seats(seats: Sequence[int]) -> str:
-    names = " and ".join(map(str, seats))
-    return f"seat {names}" if len(seats) == 1 else f"seats {names}"
+def _attempt_failed(event: e.JailAttemptFailed, _: Board) -> str:
+    # Whether the seat stays is the next event's to tell: it may pay, and the last time it must.
+    return f"Seat {event.seat} rolls no doubles: try {event.attempt} to leave jail has failed."
 
 
-_SENTENCES: Final[Mapping[type, _Tell]] = {
+_FREEDOMS: Final = {
+    "doubles": "by doubles",
+    "bail": "on bail",
+    "forced_bail": "on the bail it owed",
+}
+
+
+SENTENCES: Final[Mapping[type, _Tell]] = {
     e.MatchStarted: _started,
     e.RoundStarted: lambda event, _: f"Round {event.round}.",
     e.DecisionTimedOut: lambda event, _: f"Seat {event.seat} runs out of time ({event.kind}).",
@@ -135,14 +146,15 @@ _SENTENCES: Final[Mapping[type, _Tell]] = {
         f"Seat {event.seat} has {event.rounds_left} rounds to redeem {_on(board, event.square)}."
     ),
     e.JailEntered: lambda event, _: f"Seat {event.seat} goes to jail ({event.why}).",
-    e.JailAttemptFailed: lambda event, _: f"Seat {event.seat} stays in jail.",
+    e.JailAttemptFailed: _attempt_failed,
     e.BailPaid: lambda event, _: f"Seat {event.seat} pays {event.amount:,} bail.",
-    e.JailLeft: lambda event, _: f"Seat {event.seat} leaves jail.",
+    e.JailLeft: lambda event, _: f"Seat {event.seat} leaves jail {_FREEDOMS[event.how]}.",
     e.BusMoveChosen: lambda event, _: f"Seat {event.seat} takes the bus for {event.total}.",
     e.TeleportChosen: lambda event, _: f"Seat {event.seat} goes wherever it likes.",
     e.JumpMade: lambda event, board: f"An X takes seat {event.seat} to {_on(board, event.target)}.",
     e.JackpotBetPlaced: lambda event, _: (
-        f"Seat {event.seat} bets {event.stake:,} on {' and '.join(map(str, event.numbers))}."
+        f"Seat {event.seat} bets {event.stake:,} "
+        f"on {enumerate_words(list(map(str, event.numbers)))}."
     ),
     e.JackpotDeclined: lambda event, _: f"Seat {event.seat} does not bet.",
     e.JackpotRolled: _jackpot,
@@ -157,7 +169,7 @@ _SENTENCES: Final[Mapping[type, _Tell]] = {
     e.MatchEnded: _ended,
 }
 
-_SILENT: Final = (
+SILENT: Final = (
     e.MatchCreated,
     e.SeedContributed,
     e.TurnStarted,
@@ -175,6 +187,4 @@ _SILENT: Final = (
     e.MatchFrozen,
     e.MatchResumed,
 )
-"""Events that tell an onlooker nothing, or what the next one tells."""
-
-assert {*_SENTENCES, *_SILENT} == set(get_args(e.Event)), "every event is told, or says not"
+"""Events that tell an onlooker nothing, or what the next one tells; a test misses any other."""

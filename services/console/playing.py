@@ -1,6 +1,7 @@
 """Options that commands playing matches of bots share."""
 
-from typing import Annotated
+from time import time_ns  # noqa: TID251 - for `fresh_seed` alone
+from typing import Annotated, Final
 
 import typer
 
@@ -9,12 +10,32 @@ from services.console.exits import NOT_FOUND, USAGE, stop
 
 DEFAULT_RULE_SET = CLASSIC_2.rule_set_id
 DEFAULT_SEATS = 4
+NS_PER_MS: Final = 1_000_000
 
 RuleSetOption = Annotated[str, typer.Option("--rule-set", metavar="ID", help="Which rules.")]
 SeatsOption = Annotated[int, typer.Option("--seats", metavar="N", help="How many seats.")]
 SeedOption = Annotated[
     int, typer.Option("--seed", metavar="S", help="Everything follows from it, dice included.")
 ]
+
+FreshSeedOption = Annotated[
+    int | None,
+    typer.Option(
+        "--seed",
+        metavar="S",
+        help="Everything follows from it, dice included. Without one, another match each time; "
+        "its seed is told.",
+        show_default=False,
+    ),
+]
+_SEEDS: Final = 1_000_000
+"""Fresh seeds are below this, so that one can be typed."""
+
+
+def fresh_seed() -> int:
+    """Return a seed for a match that nobody asked for in particular."""
+    # A match of bots for a pastime: the clock is chance enough, and what it gave is told.
+    return time_ns() // NS_PER_MS % _SEEDS
 
 
 def check_table(rule_set_id: str, seats: int) -> None:

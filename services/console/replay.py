@@ -10,9 +10,10 @@ from libs.rules.match import Match
 from libs.rules.state import describe
 from libs.wire.record import Record
 from services.console.exports import check_sequence, read_records
+from services.console.naming import label, name_seats
 from services.console.output import Format, FormatOption, write_json, write_table
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 State = dict[str, Any]
 
@@ -58,7 +59,7 @@ def _print(match: Match, state: State) -> None:
     turn = "-" if state["turn"] is None else state["turn"]
     typer.echo(f"round {state['round']}, turn of seat {turn}, {state['phase']}")
     if state["winners"]:
-        typer.echo(f"won by seat {', '.join(map(str, state['winners']))}")
+        typer.echo(f"won by {name_seats(state['winners'])}")
     typer.echo("")
     header = ("seat", "cash", "net worth", "square", "on", "in jail", "out", "properties")
     write_table(header, (_seat_row(match, seat) for seat in range(len(state["seats"]))))
@@ -71,7 +72,7 @@ def _seat_row(match: Match, seat: int) -> tuple[object, ...]:
         match.cash[seat],
         match.net_worth(seat),
         square,
-        match.board.label(square),
+        label(match.board, square),
         match.in_jail[seat],
         match.out[seat],
         ", ".join(_spell_property(match, owned) for owned in match.properties_of(seat)) or "-",

@@ -1,16 +1,16 @@
 """``opolyx rules``: the rule sets, with every switch and number."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Annotated, Final, NamedTuple
 
 import typer
 
-from libs.rules.rule_sets import RULE_SETS, RuleSet
+from libs.rules.rule_sets import RULE_SETS
 from services.console.exits import NOT_FOUND, stop
 from services.console.output import Format, FormatOption, write_json, write_table
 
-app = typer.Typer(name="rules", no_args_is_help=True)
+app = typer.Typer(name="rules", no_args_is_help=True, add_completion=False)
 
 BASIS_POINTS_PERCENT: Final = 100
 MS_PER_S: Final = 1_000
@@ -50,7 +50,7 @@ SWITCHES: Final[Mapping[str, Switch]] = {
     "missed_turns_limit": Switch("missed turns that surrender a seat", "CLOCK-3"),
     "any_action_forgives": Switch("any action ends a run of missed turns", "CLOCK-3"),
     "auction_step": Switch("auction step", "AUC-1"),
-    "jackpot": Switch("square 20 is the jackpot", "JACK-1"),
+    "jackpot": Switch("corner 20 is the jackpot", "JACK-1"),
     "jackpot_stake": Switch("jackpot stake", "JACK-1"),
     "manage_all_turn": Switch("manage and trade all turn long", "DEBT-1, TRADE-1"),
     "bail_before_roll": Switch("bail before the roll", "JAIL-2, JAIL-3"),
@@ -62,9 +62,7 @@ SWITCHES: Final[Mapping[str, Switch]] = {
     "cards_raise_rent": Switch("collection cards raise rent", "RENT-6"),
     "every_seat_earns": Switch("every seat earns experience", "XP-2, XP-3"),
 }
-"""Every field of a rule set, in its order."""
-
-assert tuple(SWITCHES) == tuple(field.name for field in fields(RuleSet)), "every switch has a name"
+"""Every field of a rule set, in its order; a test holds it to that."""
 
 NEVER: Final = frozenset({"mortgage_expiry_rounds", "third_die_round"})
 """Numbers of which 0 means that it never happens."""

@@ -15,7 +15,7 @@ from libs.scenarios.scenario import Script
 from services.console.exits import FAILED, NOT_FOUND, USAGE, stop
 from services.console.output import Format, FormatOption, write_json
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 Result = dict[str, Any]
 

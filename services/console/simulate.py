@@ -25,7 +25,24 @@ from services.console.playing import (
     check_table,
 )
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
+
+KeepOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--keep",
+        metavar="DIR",
+        help="Write an export of each match and the public key into this new or empty folder; "
+        "the measured speed falls a little.",
+    ),
+]
+CheckOption = Annotated[
+    bool,
+    typer.Option(
+        "--check",
+        help="Hold every event to all invariants; slow, and the measured speed falls a little.",
+    ),
+]
 
 
 @app.command()
@@ -43,21 +60,16 @@ def simulate(  # noqa: PLR0913 - a command has as many parameters as options
     bots: Annotated[
         str, typer.Option("--bots", help="Strengths, with commas between; they go round the table.")
     ] = "steady",
-    keep: Annotated[
-        Path | None,
-        typer.Option("--keep", metavar="DIR", help="Write an export of each match there."),
-    ] = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Hold every event to all invariants; slow.")
-    ] = False,
+    keep: KeepOption = None,
+    check: CheckOption = False,
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Play many matches of bots, with nothing between them and the rules.
 
     The same seed gives the same final hash, and the same exports, for any number of jobs.
 
-    Exit codes: 0 all matches ended, 1 one did not or an export could not be written, 2 no such
-    number of seats, 3 no such rule set or strength.
+    Exit codes: 0 all matches ended, 1 one did not, or DIR is not empty (then none is played) or
+    cannot be written to, 2 no such number of seats, 3 no such rule set or strength.
     """
     check_table(rule_set, seats)
     order = Order(

@@ -8,7 +8,7 @@ import typer
 from libs import verify as verifier
 from services.console.output import Format, FormatOption, write_json
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

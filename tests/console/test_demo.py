@@ -4,22 +4,28 @@ import os
 import subprocess
 import sys
 from io import StringIO
+from typing import Final, get_args
 
 import pytest
-from rich.console import Console
+from rich.console import Console, ConsoleDimensions, RenderableType
+from rich.live import Live
+from rich.text import Text
 from typer.testing import CliRunner
 
+from libs.rules import commands as c
 from libs.rules import events as e
 from libs.rules.boards.classic import CLASSIC
-from libs.rules.evolve import replay
+from libs.rules.evolve import apply, replay
 from libs.rules.match import Match
 from libs.wire.record import decode
 from services.console.app import app
-from services.console.demo import can_draw
-from services.console.drawing import HEIGHT, WIDTH, draw
-from services.console.narrating import narrate
+from services.console.demo import Drawing
+from services.console.drawing import HEIGHT, WIDTH, draw, tell
+from services.console.narrating import SENTENCES, SILENT, narrate
 from tests.support.matches import Table
 from tests.support.repository import ROOT
+
+REPEAT: Final = "The same again: "
 
 
 def console(width: int = 80, height: int = 24, *, terminal: bool = True) -> Console:
@@ -47,9 +53,34 @@ def test_without_a_terminal_it_is_told_line_by_line(cli: CliRunner) -> None:
     assert lines[0].startswith("The match starts: 15,000 each")
     assert lines[1] == "Round 1."
     assert any(line.startswith("The match ends in round ") for line in lines)
-    assert lines[-2].startswith("1. seat ")
-    assert lines[-2].endswith(", won")
+    assert lines[-3].startswith("1. seat ")
+    assert lines[-3].endswith(", won")
+    assert lines[-1] == "The same again: --rule-set opolyx.speed@2 --seats 2 --seed 7"
     assert "\x1b" not in told.stdout
+
+
+def test_without_a_seed_one_is_taken_that_repeats_the_match(cli: CliRunner) -> None:
+    fresh = cli.invoke(app, ["demo", "--seats", "2"]).stdout
+    again = cli.invoke(app, ["demo", *fresh.splitlines()[-1].removeprefix(REPEAT).split()]).stdout
+
+    assert fresh.splitlines()[-1].startswith(REPEAT)
+    assert again == fresh
+
+
+@pytest.mark.parametrize("arguments", [["demo", "--seats", "2"], ["board", "show"]], ids=" ".join)
+def test_a_pipe_that_is_cut_ends_it_quietly(arguments: list[str]) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "services.console", *arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        told = process.stderr.read()
+
+    assert (process.returncode, told) == (1, b"")
 
 
 def test_the_same_seed_plays_the_same_match(cli: CliRunner) -> None:
@@ -113,12 +144,48 @@ def _read_all(descriptor: int) -> str:
     return b"".join(parts).decode()
 
 
-def test_it_draws_where_the_picture_fits() -> None:
-    assert can_draw(console())
-    assert not can_draw(console(terminal=False))
-    assert not can_draw(console(width=WIDTH - 1))
-    assert not can_draw(console(height=HEIGHT))
-    assert not can_draw(Console(file=StringIO(), force_terminal=True, _environ={"TERM": "dumb"}))
+class Resized(Live):
+    """A screen whose terminal has another size each time it is asked."""
+
+    def __init__(self, *sizes: tuple[int, int]) -> None:
+        super().__init__(console=console(), auto_refresh=False, screen=True)
+        self.sizes = list(sizes)
+        self.frames: list[list[str]] = []
+
+    def update(self, renderable: RenderableType, *, refresh: bool = False) -> None:
+        """Keep what is to be shown, and change the size."""
+        assert isinstance(renderable, Text)
+        assert refresh
+        self.frames.append(renderable.plain.split("\n"))
+        if self.sizes:
+            self.console.size = ConsoleDimensions(*self.sizes.pop(0))
+
+
+def test_every_frame_is_as_large_as_the_terminal_is_by_then(table: Table) -> None:
+    live = Resized((WIDTH, HEIGHT), (WIDTH - 1, 50), (200, 50), (WIDTH, HEIGHT - 1))
+    drawing = Drawing(live, ["novice"] * 3, 0)
+    events = [event for stored in table.records[:60] for event in decode(stored.data).events]
+    for _ in range(5):
+        drawing(table.match, c.Roll(0), 0, events)
+
+    plain, least, narrow, large, low = live.frames
+    assert [len(frame) for frame in (plain, least, large)] == [24, HEIGHT, 50]
+    assert all("CORNER" in frame[0] for frame in (plain, least, large))
+    assert not any("CORNER" in line for line in narrow + low)
+    assert len(low) <= HEIGHT - 1
+    assert all(len(line) < WIDTH for line in narrow)
+
+
+def test_a_sentence_is_never_cut_at_its_end(table: Table) -> None:
+    news = [f"{number}. " + "a long sentence about it " * 6 + "to its end." for number in range(90)]
+    match = table.match
+
+    for height in (HEIGHT, HEIGHT + 1, 60):
+        text = draw(match, ["novice"] * 3, news, 0, height).plain
+        assert text.count("to its end.") > 1
+        assert "89. a long" in text
+    assert tell(news, 0) == []
+    assert [line.plain for line in tell(news, 1, 400)] == [news[-1]]
 
 
 def test_the_picture_fits_a_plain_terminal(table: Table) -> None:
@@ -127,6 +194,19 @@ def test_the_picture_fits_a_plain_terminal(table: Table) -> None:
     assert len(lines) == HEIGHT <= 22
     assert {len(line) for line in lines} == {WIDTH}
     assert all(line.isascii() for line in lines)
+
+
+def test_several_winners_are_several(table: Table) -> None:
+    match = Match()
+    for stored in table.records:
+        apply(match, decode(stored.data).events)
+    match.winners = (0, 2)
+
+    assert "over: seats 0 and 2 won" in "\n".join(picture(match))
+
+
+def test_the_legend_is_an_example(table: Table) -> None:
+    assert any("e.g. 39 2+3: seat 2 owns 39" in line for line in picture(table.match))
 
 
 def test_the_picture_shows_who_owns_what_and_who_is_where() -> None:
@@ -160,6 +240,12 @@ def test_the_picture_shows_who_owns_what_and_who_is_where() -> None:
     assert "Then." in text
 
 
+def test_every_event_is_told_or_said_to_be_silent() -> None:
+    missing = [kind.__name__ for kind in get_args(e.Event) if kind not in (*SENTENCES, *SILENT)]
+
+    assert not missing, f"tell them, or pass over them, in services/console/narrating.py: {missing}"
+
+
 def test_every_event_of_a_match_is_told_or_passed_over(table: Table) -> None:
     events = [event for stored in table.records for event in decode(stored.data).events]
     told = [narrate(event, CLASSIC) for event in events]
@@ -185,7 +271,7 @@ def test_every_event_of_a_match_is_told_or_passed_over(table: Table) -> None:
         (e.DebtPaid(1, 2, ((0, 900),), 100), "Seat 2 pays 1,000, 100 of it tax."),
         (
             e.TradeOffered(1, 0, 1, e.Side(500, (1, 3)), e.Side(), 0),
-            "Seat 0 offers seat 1 500 and brown 1 (1) and brown 2 (3) for nothing.",
+            "Seat 0 offers seat 1 500, brown 1 (1) and brown 2 (3) for nothing.",
         ),
         (e.JackpotRolled(0, 4, 0, 0, 1), "The jackpot die shows 4: seat 0 loses the stake."),
         (e.PropertyReleased(6, 1, "bankrupt"), None),
@@ -197,6 +283,14 @@ def test_every_event_of_a_match_is_told_or_passed_over(table: Table) -> None:
             e.MatchEnded((0, 2), (0, 2, 1, 3), (1, 0, 1, 0), (0, 0, 0, 0), 7, "round_cap"),
             "The match ends in round 7: seats 0 and 2 won, the richest at the cap.",
         ),
+        (
+            e.MatchEnded((0, 2, 4), (0,), (1,), (0,), 7, "last_standing"),
+            "The match ends in round 7: seats 0, 2 and 4 won, the last ones standing.",
+        ),
+        (e.JailAttemptFailed(1, 3), "Seat 1 rolls no doubles: try 3 to leave jail has failed."),
+        (e.JailLeft(1, "forced_bail"), "Seat 1 leaves jail on the bail it owed."),
+        (e.TokenMoved(0, 4, 20, "roll"), "Seat 0 is on corner 20."),
+        (e.JackpotBetPlaced(0, (1, 2, 5), 1_000), "Seat 0 bets 1,000 on 1, 2 and 5."),
         (e.TurnEnded(1), None),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",

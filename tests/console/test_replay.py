@@ -86,3 +86,22 @@ def test_what_is_no_export_is_malformed(
     assert told.exit_code == 2
     assert told.stdout == ""
     assert str(path) in told.stderr
+
+
+@pytest.mark.parametrize("command", [["replay"], ["scenario", "--from"]])
+@pytest.mark.parametrize("part", [0, 1, 2, 3], ids=["first", "last", "hash", "bytes"])
+def test_the_first_bad_line_is_named_as_the_verifier_names_it(
+    cli: CliRunner, export: Path, tmp_path: Path, command: list[str], part: int
+) -> None:
+    path = tmp_path / "damaged.opolyx"
+    lines = export.read_text().split("\n")
+    parts = lines[41].split(" ")
+    parts[part] = ("7" if parts[part][0] != "7" else "8") + parts[part][1:]
+    path.write_text("\n".join([*lines[:41], " ".join(parts), *lines[42:]]))
+
+    told = cli.invoke(app, [*command, str(path)])
+    verified = cli.invoke(app, ["verify", str(path)])
+
+    assert told.exit_code == 2
+    assert told.stderr == f"{path}: {verified.stdout.splitlines()[0]}\n"
+    assert "line 42" in told.stderr

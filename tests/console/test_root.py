@@ -2,9 +2,12 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from services.console.app import COMMANDS, app
@@ -36,6 +39,42 @@ def test_every_command_has_help(cli: CliRunner, name: str) -> None:
 
     assert shown.exit_code == 0
     assert f"Usage: opolyx {name}" in shown.output.replace("root", "opolyx")
+
+
+def _options(group: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Go through all commands, those of groups too, with each of their options."""
+    for name in group.list_commands(None):
+        command, full = group.get_command(None, name), f"{path}{name}"
+        if hasattr(command, "list_commands"):
+            yield from _options(command, f"{full} ")
+        else:
+            yield full, ""
+            yield from ((full, option.opts[-1]) for option in command.params)
+
+
+@pytest.mark.parametrize("guide", ["README.md", "services/console/README.md"])
+def test_the_tables_name_every_command_with_its_options(guide: str) -> None:
+    text = (ROOT / guide).read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    missing = [
+        f"{command} {option}"
+        for command, option in _options(typer.main.get_command(app))
+        if option not in ("--output", "--help")
+        and not any(
+            f"{command} " in f"{row.replace('`', ' ')} "
+            and (not option.startswith("-") or option in row)
+            for row in rows
+        )
+    ]
+
+    assert not missing
+
+
+def test_the_changelog_names_every_command() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    names = [name for name, option in _options(typer.main.get_command(app)) if not option]
+
+    assert [name for name in names if f"{name}`" not in text] == []
 
 
 def test_without_a_command_the_help_is_shown(cli: CliRunner) -> None:

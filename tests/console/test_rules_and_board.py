@@ -1,13 +1,18 @@
 """``opolyx rules`` and ``opolyx board``: everything that the rules count with."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 import pytest
 from typer.testing import CliRunner
 
-from libs.rules.rule_sets import RULE_SETS
+from libs.rules.boards.classic import CLASSIC
+from libs.rules.building import redeem_cost
+from libs.rules.cards import DECK
+from libs.rules.match import Match
+from libs.rules.rule_sets import RULE_SETS, RuleSet
 from services.console.app import app
+from services.console.cards import SENTENCES
 from services.console.output import render
 from services.console.rules import SWITCHES, spell
 from tests.architecture.rule_ids import SPECIFIED
@@ -29,6 +34,14 @@ def test_every_switch_and_number_is_shown(cli: CliRunner, rule_set_id: str) -> N
     switches = asdict(RULE_SETS[rule_set_id])
     assert json.loads(shown.stdout) == json.loads(json.dumps(switches))
     assert all(name in table.stdout for name in switches)
+
+
+def test_every_switch_has_a_name_for_people() -> None:
+    names = [field.name for field in fields(RuleSet)]
+    missing = [name for name in names if name not in SWITCHES]
+
+    assert not missing, f"name them in SWITCHES, services/console/rules.py: {missing}"
+    assert list(SWITCHES) == names, "SWITCHES has the order of RuleSet, and nothing else"
 
 
 def test_the_rules_that_a_switch_belongs_to_exist() -> None:
@@ -75,14 +88,62 @@ def test_the_board_shows_forty_squares(cli: CliRunner) -> None:
         "kind": "street",
         "group": "dark_blue",
         "price": 4_000,
+        "amount": None,
+        "mortgage": 2_000,
+        "redeem": 2_200,
         "build_cost": 2_000,
         "rents": [500, 2_000, 6_000, 14_000, 17_000, 20_000],
     }
     assert len(shown["groups"]) == 10
 
 
+def test_a_tax_is_no_price_and_no_group(cli: CliRunner) -> None:
+    squares = json.loads(cli.invoke(app, ["board", "show", "-o", "json"]).stdout)["squares"]
+
+    taxes = {square["square"]: square for square in squares if square["amount"] is not None}
+    assert {number: tax["amount"] for number, tax in taxes.items()} == {4: 2_000, 38: 1_000}
+    for tax in taxes.values():
+        assert (tax["kind"], tax["group"], tax["price"], tax["redeem"]) == ("tax", None, None, None)
+
+
+@pytest.mark.parametrize("rule_set_id", RULE_SETS)
+def test_mortgages_are_shown_as_the_rules_pay_them(cli: CliRunner, rule_set_id: str) -> None:
+    match = Match()
+    match.rules = RULE_SETS[rule_set_id]
+    match.board = CLASSIC
+
+    told = cli.invoke(app, ["board", "show", "--rule-set", rule_set_id, "-o", "json"]).stdout
+
+    owned = [square for square in json.loads(told)["squares"] if square["price"]]
+    assert len(owned) == 28
+    for square in owned:
+        assert square["mortgage"] == CLASSIC.mortgage_value[square["square"]]
+        assert square["redeem"] == redeem_cost(match, square["square"])
+
+
+def test_the_sixteen_cards_are_shown(cli: CliRunner) -> None:
+    table = cli.invoke(app, ["cards", "show"]).stdout
+    cards = json.loads(cli.invoke(app, ["cards", "show", "-o", "json"]).stdout)
+
+    assert [card["card"] for card in cards] == list(range(1, 17))
+    assert all(card["text"] in table for card in cards)
+    assert cards[0] == {
+        "card": 1,
+        "effect": "receive",
+        "amount": 1_000,
+        "text": "receive 1,000 from the bank",
+    }
+    assert (cards[7]["amount"], cards[7]["text"]) == (None, "go to jail")
+    assert cards[12]["text"] == "go back 3 squares"
+
+
+def test_every_effect_of_a_card_has_a_sentence() -> None:
+    assert [card.effect for card in DECK if card.effect not in SENTENCES] == []
+
+
 def test_an_unknown_board_is_not_found(cli: CliRunner) -> None:
     assert cli.invoke(app, ["board", "show", "round"]).exit_code == 3
+    assert cli.invoke(app, ["board", "show", "--rule-set", "opolyx.go@1"]).exit_code == 3
 
 
 @pytest.mark.parametrize(

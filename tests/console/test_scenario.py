@@ -45,6 +45,25 @@ def write(tmp_path: Path) -> Any:
 
 
 @pytest.mark.parametrize(
+    ("step", "where"),
+    [
+        ({"events": ["DiceThrown"]}, 'steps.0.events.0: no event is called "DiceThrown"'),
+        (ROLL | {"refused": "SO_THERE"}, 'steps.0.refused: no reason is called "SO_THERE"'),
+    ],
+    ids=["an event", "a reason"],
+)
+def test_a_misspelt_name_makes_the_file_wrong(
+    cli: CliRunner, write: Any, step: dict[str, Any], where: str
+) -> None:
+    (path,) = write(scenario(step))
+
+    told = cli.invoke(app, ["scenario", path])
+
+    assert told.exit_code == 2
+    assert told.stderr == f"{path}: {where}\n"
+
+
+@pytest.mark.parametrize(
     ("scenarios", "code"),
     [([GOOD], 0), ([GOOD, BAD], 1), ([BAD, WRONG], 2), ([WRONG, GOOD], 2), ([SHORT], 2)],
     ids=["well", "failed", "wrong", "wrong first", "too few draws"],

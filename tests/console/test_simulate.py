@@ -106,6 +106,26 @@ def test_a_folder_that_cannot_be_made_is_a_failure(cli: CliRunner, tmp_path: Pat
     assert "file" in told.stderr
 
 
+@pytest.mark.parametrize("name", ["match-000000.opolyx", "keys.json", "notes.txt"])
+def test_a_folder_that_holds_something_is_left_as_it_is(
+    cli: CliRunner, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_text("of a run before")
+
+    told = simulate(cli, "--keep", str(tmp_path))
+
+    assert told.exit_code == 1
+    assert told.stdout == ""
+    assert f"{tmp_path}: the folder is not empty" in told.stderr
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == "of a run before"
+
+
+def test_an_empty_folder_is_used(cli: CliRunner, tmp_path: Path) -> None:
+    assert simulate(cli, "--keep", str(tmp_path)).exit_code == 0
+    assert (tmp_path / "keys.json").exists()
+
+
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a terminal of its own")
 def test_progress_is_shown_on_a_terminal_beside_the_data() -> None:
     outside, inside = os.openpty()

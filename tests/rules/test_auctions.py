@@ -257,7 +257,7 @@ def test_after_a_void_bid_who_had_passed_stays_passed() -> None:
 
     events = table.when(c.Pass(0))
 
-    assert only(events, e.AuctionClosed).winner == e.NOBODY
+    assert only(events, e.AuctionClosed) == e.AuctionClosed(39, e.NOBODY, 0)
 
 
 def test_the_last_bidder_of_a_void_auction_may_still_buy() -> None:

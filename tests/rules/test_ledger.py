@@ -1,4 +1,4 @@
-"""Cash moves in the named events and in no others (invariant I9)."""
+"""Cash moves in the named events and in no others (write protocol, I9)."""
 
 from libs.rules import commands as c
 from libs.rules import events as e

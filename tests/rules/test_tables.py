@@ -6,7 +6,7 @@ from libs.kernel.reasons import Reason
 from libs.rules import commands as c
 from libs.rules import events as e
 from libs.rules.refusals import Refusal
-from libs.rules.rule_sets import rule_set
+from libs.rules.rule_sets import rule_set, team_of
 from libs.rules.tables import (
     Table,
     bound_seat,
@@ -15,7 +15,6 @@ from libs.rules.tables import (
     refuse_if_bound,
     seats_at_start,
     take_seat,
-    team_of,
 )
 from tests.support.builders import (
     CLASSIC_2,
@@ -192,5 +191,4 @@ def test_a_bot_is_nobody_who_could_be_bound() -> None:
 @pytest.mark.parametrize(("seat", "team"), [(0, 0), (1, 1), (2, 0), (5, 1)])
 def test_a_seats_team_is_its_number_mod_2(seat: int, team: int) -> None:
     """SETUP-4."""
-    assert team_of(rule_set(TEAMS_2), seat) == team
-    assert team_of(rule_set(CLASSIC_2), seat) is None
+    assert team_of(seat) == team

@@ -1,4 +1,4 @@
-"""What a viewer sees of a match (FAIR-2; invariant I14)."""
+"""What a viewer sees of a match (FAIR-2; write protocol, I14)."""
 
 import pytest
 

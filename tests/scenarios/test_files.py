@@ -142,6 +142,10 @@ def test_yaml_is_read_alike(tmp_path: Path) -> None:
         ({"steps": [{"expect": []}]}, "steps.0.expect"),
         ({"steps": [{"events": "DiceRolled"}]}, "steps.0.events"),
         ({"steps": [{"events_exactly": [1]}]}, "steps.0.events_exactly.0"),
+        ({"steps": [{"events": ["DiceRolled", "DiceThrown"]}]}, "steps.0.events.1"),
+        ({"steps": [{"events_exactly": ["dice_rolled"]}]}, "steps.0.events_exactly.0"),
+        ({"steps": [{"seat": 0, "command": "roll", "refused": "WHY"}]}, "steps.0.refused"),
+        ({"steps": [{"seat": 0, "command": "roll", "refused": ""}]}, "steps.0.refused"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

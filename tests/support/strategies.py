@@ -1,7 +1,7 @@
 """Matches in mid-game and commands for them, for hypothesis."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, get_args
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -88,6 +88,12 @@ OF_OFFERS: Final[tuple[Callable[[int, int], c.SeatCommand], ...]] = (
     c.RejectTrade,
     c.WithdrawTrade,
 )
+OTHERS: Final = (c.ChooseBusMove, c.BetJackpot, c.ContributeSeed, c.OfferTrade)
+"""Commands with fields of their own kind, each with its line in `any_command`."""
+
+_DRAWN: Final = (*PLAIN, *OF_SQUARES, *OF_OFFERS, *OTHERS)
+_FORGOTTEN: Final = [kind.__name__ for kind in get_args(c.SeatCommand) if kind not in _DRAWN]
+assert not _FORGOTTEN, f"no property would ever draw these commands: {_FORGOTTEN}"
 
 
 def any_command(match: Match, seat: int) -> st.SearchStrategy[c.SeatCommand]:
