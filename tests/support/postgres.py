@@ -9,6 +9,7 @@ schema in place. A folder of tests takes what it needs into its `conftest.py`, a
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import tempfile
@@ -21,6 +22,7 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 import pytest
 
+from libs.store import embedded
 from libs.store.embedded import serving
 from libs.store.migrate import migrate, read_migrations
 from tests.support.repository import ROOT
@@ -70,6 +72,13 @@ def server_folder() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="opolyx-test-")).resolve()
     yield folder
     shutil.rmtree(folder)
+
+
+@atexit.register
+def _leave_keepers() -> None:
+    """Let go of a keeper that other workers still need, or its Popen complains that it runs."""
+    for keeper in embedded._keepers:
+        keeper.returncode = 0
 
 
 def database_url(server: str, name: str) -> str:
