@@ -114,6 +114,18 @@ def test_no_deadline_is_due_while_the_match_is_frozen() -> None:
     assert table.wait(1_000) == []
 
 
+def test_a_match_may_be_frozen_at_the_first_moment_of_time() -> None:
+    """CLOCK-1: 0 ms is a time like any other."""
+    table = busy()
+    table.now = 0
+    table.when(c.Freeze("a report", OPERATOR))
+
+    assert next_deadline(table.match) is None
+    assert table.refused(c.Roll(0)).reason is Reason.MATCH_FROZEN
+    assert table.state()["deadline"] == {"kind": "roll", "in_s": 1_075}
+    assert kinds(table.when(c.Resume("all well", OPERATOR)))[0] is e.MatchResumed
+
+
 def test_resuming_moves_every_deadline_by_the_pause() -> None:
     """CLOCK-1."""
     table = busy()
