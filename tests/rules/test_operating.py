@@ -121,7 +121,8 @@ def test_a_match_may_be_frozen_at_the_first_moment_of_time() -> None:
     table.when(c.Freeze("a report", OPERATOR))
 
     assert next_deadline(table.match) is None
-    assert table.refused(c.Roll(0)).reason is Reason.MATCH_FROZEN
+    for command in (c.Roll(0), c.FireDeadline("roll:0:1"), c.Freeze("again", OPERATOR)):
+        assert table.refused(command).reason is Reason.MATCH_FROZEN
     assert table.state()["deadline"] == {"kind": "roll", "in_s": 1_075}
     assert kinds(table.when(c.Resume("all well", OPERATOR)))[0] is e.MatchResumed
 
