@@ -117,8 +117,8 @@ def test_json_has_every_steps_events_and_the_state(cli: CliRunner, write: Any) -
     assert good["steps"][0]["events"][1] == {
         "type": "TokenMoved",
         "seat": 0,
-        "origin": 0,
-        "target": 3,
+        "from": 0,
+        "to": 3,
         "how": "roll",
     }
     assert good["steps"][1] == {"step": 2, "events": []}
