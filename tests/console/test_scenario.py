@@ -81,6 +81,25 @@ def test_a_file_that_does_not_exist_is_not_found(cli: CliRunner, write: Any) -> 
     assert "nowhere.json: there is no such file" in told.stderr
 
 
+def test_nothing_in_a_file_or_its_name_steers_the_terminal(cli: CliRunner, tmp_path: Path) -> None:
+    path = tmp_path / "red\x1b[31m\udcff.json"
+    path.write_text(json.dumps(scenario({"expect": {"a\x9b": "\x7f"}}, name="one\ntwo\x1b[2J")))
+
+    table = cli.invoke(app, ["scenario", str(path)])
+    in_json = cli.invoke(app, ["scenario", "-o", "json", str(path)])
+    path.write_text("{")
+    wrong = cli.invoke(app, ["scenario", str(path)])
+
+    assert (table.exit_code, wrong.exit_code) == (1, 2)
+    assert table.stdout.startswith(r"FAILED  one\ntwo\u001b[2J")
+    assert r"step 1: a\u009b: expected \u007f" in table.stdout
+    assert r"red\u001b[31m\udcff.json: no JSON" in wrong.stderr
+    for line in (table.stdout + in_json.stdout + wrong.stderr).splitlines():
+        assert line.isprintable()
+    (played,) = json.loads(in_json.stdout)
+    assert (played["file"], played["id"]) == (str(path), "one\ntwo\x1b[2J")
+
+
 def test_failures_are_told_by_step(cli: CliRunner, write: Any) -> None:
     told = cli.invoke(app, ["scenario", *write(GOOD, BAD)])
 
