@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from libs.scenarios.capture import Capture
 from services.console.app import app
 from tests.support.matches import Table
 
@@ -199,6 +200,19 @@ def test_a_scenario_of_a_match_passes_when_it_is_played(
     assert f"lead to {middle}" not in written.stderr or (
         outcome["state"]["seats"] == json.loads(replayed.stdout)["seats"]
     )
+
+
+def test_a_set_up_within_a_round_is_said_to_be_one(
+    cli: CliRunner, export: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    within = Capture({"id": "within"}, setup_sequence=7, end_sequence=9, opens_round=False)
+    monkeypatch.setattr("libs.scenarios.capture.capture", lambda _records, _at: within)
+
+    written = cli.invoke(app, ["scenario", "--from", str(export), "--at", "9"])
+
+    assert written.exit_code == 0
+    assert "it begins within a round" in written.stderr
+    assert json.loads(written.stdout) == {"id": "within"}
 
 
 def test_the_last_state_is_the_one_that_is_meant_if_none_is_named(
