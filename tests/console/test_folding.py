@@ -15,7 +15,7 @@ from services.console.app import app
 from tests.console.conftest import KEY
 from tests.support.matches import Table
 
-FORGERIES: dict[str, tuple[type, dict[str, Any], str]] = {
+FORGERIES: dict[str, tuple[type[Any], dict[str, Any], str]] = {
     "a rule set": (e.MatchCreated, {"rule_set": "speed\x1b[2J"}, "rule set, 'speed\\x1b[2J'"),
     "a seat": (e.TokenMoved, {"seat": 200}, "(TokenMoved) does not fit"),
     "a square": (e.TokenMoved, {"target": 77}, "(TokenMoved) leads to square 77"),
@@ -46,7 +46,7 @@ def test_what_does_not_fit_is_named(
     assert reason in told.stderr
 
 
-def _forge(table: Table, path: Path, kind: type, changes: dict[str, Any]) -> int:
+def _forge(table: Table, path: Path, kind: type[Any], changes: dict[str, Any]) -> int:
     """Write the match with the first event of a kind changed; return the number of its record."""
     chain = Chain(table.chain.match_id)
     written: list[StoredRecord] = []
