@@ -78,6 +78,16 @@ def test_an_extended_deadline_keeps_its_name() -> None:
     assert [deadline.deadline_id for deadline in open_deadlines(table.match)] == names
 
 
+def test_an_outage_may_have_been_over_before_it_was_noticed() -> None:
+    """CLOCK-1."""
+    table = busy()
+    before = dues(table)
+
+    table.when(c.ExtendDeadlines(0, 1))
+
+    assert dues(table) == before
+
+
 def test_time_is_never_taken_away() -> None:
     """CLOCK-1."""
     assert given().refused(c.ExtendDeadlines(-1, 1)).reason is Reason.INVALID_REQUEST
