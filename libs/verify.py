@@ -14,7 +14,8 @@ checks, and is meant to be read. What it proves of a file:
 - With a key: whoever holds that key signed this very end of this very match. Without one, a file
   that somebody wrote from beginning to end looks like any other.
 
-Whether the moves were legal is not its business: `opolyx replay` shows that.
+Whether the moves were legal is not its business: that takes the rules of the game, and whoever
+knows those can play the match again with what was drawn.
 
 It exits with 0 if all is well, 6 on any mismatch, 3 without such a file, 2 for a key file that is
 none.

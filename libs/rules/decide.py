@@ -70,7 +70,7 @@ class Referee:
             if refusal is not None:
                 return refusal
         elif command.seat not in match.acting:  # type: ignore[union-attr]
-            refusal = _refuse_seat(match, kind, command.seat)  # type: ignore[union-attr]
+            refusal = _refuse_seat(match, command, command.seat)  # type: ignore[union-attr]
             if refusal is not None:
                 return refusal
         ruling = self._ruling
@@ -86,13 +86,16 @@ class Referee:
         return events
 
 
-def _refuse_seat(match: Match, kind: type, seat: int) -> Refusal | None:
+def _refuse_seat(match: Match, command: c.Command, seat: int) -> Refusal | None:
     """Refuse a seat's command for what the match or the seat is, whatever the command asks."""
     if match.phase == phases.UNBORN:
         return Refusal(Reason.MATCH_NOT_FOUND, "SETUP-1")
+    malformed = trading.refuse_malformed(match, command) if type(command) is c.OfferTrade else None
+    if malformed is not None:
+        return malformed
     if not match.has_seat(seat):
         return Refusal(Reason.NOT_SEATED, "SETUP-1", {"seats": len(match.specs)})
-    if match.phase == phases.SEEDING and kind is not c.ContributeSeed:
+    if match.phase == phases.SEEDING and type(command) is not c.ContributeSeed:
         return Refusal(Reason.MATCH_NOT_STARTED, "SETUP-3")
     if match.phase == phases.ENDED:
         return Refusal(Reason.MATCH_ENDED, "END-1", {"winners": match.winners})

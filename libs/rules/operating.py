@@ -1,5 +1,7 @@
 """What operators and the engine itself may do to a match (write protocol, T8, W10)."""
 
+from typing import Final
+
 from libs.kernel.reasons import Reason
 from libs.rules import clocks
 from libs.rules import commands as c
@@ -7,10 +9,13 @@ from libs.rules import events as e
 from libs.rules.refusals import Refusal
 from libs.rules.ruling import Ruling
 
+OUTAGE_MS_MOST: Final = 366 * 24 * 3_600_000
+"""An outage longer than a year is no outage but a mistake, and would leave the range of times."""
+
 
 def extend_deadlines(ruling: Ruling, command: c.ExtendDeadlines) -> Refusal | None:
     """Charge nobody for an outage: move every open deadline by its length."""
-    if command.by_ms < 0:
+    if not 0 <= command.by_ms <= OUTAGE_MS_MOST:
         return Refusal(Reason.INVALID_REQUEST, "CLOCK-1", {"by_ms": command.by_ms})
     clocks.extend(ruling, command.by_ms, "outage")
     return None

@@ -16,7 +16,11 @@ MS_PER_S: Final = 1_000
 
 
 def describe(match: Match, at_ms: int) -> dict[str, Any]:
-    """Return the whole public state at *at_ms*, ready for JSON; a frozen match's clocks stand."""
+    """Return the whole public state at *at_ms*, ready for JSON; a frozen match's clocks stand.
+
+    Between the events of one record the next decision is not asked yet: the deadline is that of the
+    decision that the record answers, and a debt without a deadline of its own has None for it.
+    """
     now = min(at_ms, match.frozen_at) if match.frozen_at >= 0 else at_ms
     return {
         "rule_set": match.rules.rule_set_id,
@@ -44,6 +48,11 @@ def describe(match: Match, at_ms: int) -> dict[str, Any]:
 def seconds(duration_ms: int) -> int | float:
     """Return milliseconds as seconds, whole where they are."""
     return duration_ms / MS_PER_S if duration_ms % MS_PER_S else duration_ms // MS_PER_S
+
+
+def _left(due: int, now: int) -> int | float:
+    """Return the seconds until *due*, none where a deadline has passed and not fired yet."""
+    return seconds(max(0, due - now))
 
 
 def _seat(seat: int) -> int | None:
@@ -102,7 +111,7 @@ def _describe_debt(debt: Debt, now: int) -> dict[str, Any]:
             {"seat": "bank" if creditor == e.BANK else creditor, "amount": amount}
             for creditor, amount in debt.creditors
         ],
-        "in_s": seconds(debt.due - now),
+        "in_s": _left(debt.due, now) if debt.number else None,
     }
 
 
@@ -113,7 +122,7 @@ def _describe_offer(offer: Offer, now: int) -> dict[str, Any]:
         "to": offer.receiver,
         "give": _describe_side(offer.give),
         "take": _describe_side(offer.take),
-        "expires_in_s": seconds(offer.due - now),
+        "expires_in_s": _left(offer.due, now),
     }
 
 
@@ -125,4 +134,4 @@ def _describe_deadline(match: Match, now: int) -> dict[str, Any] | None:
     deadline = min(decision_deadlines(match), key=lambda deadline: deadline.due, default=None)
     if deadline is None:
         return None
-    return {"kind": deadline.kind, "in_s": seconds(deadline.due - now)}
+    return {"kind": deadline.kind, "in_s": _left(deadline.due, now)}

@@ -15,9 +15,9 @@ from libs.rules.ruling import Ruling, refuse_unless_affordable
 def offer_trade(ruling: Ruling, command: c.OfferTrade) -> Refusal | None:
     """Offer another seat a trade, open for its lifetime whatever happens meanwhile."""
     match, seat = ruling.match, command.seat
-    refusal = _refuse_request(match, command) or refuse_unless_managing(
-        match, seat, raises_cash=True
-    )
+    refusal = refuse_malformed(match, command) or _refuse_receiver(match, command.to)
+    if refusal is None:
+        refusal = refuse_unless_managing(match, seat, raises_cash=True)
     if refusal is None:
         refusal = _refuse_ownership(match, command) or _refuse_terms(match, command)
     if refusal is not None:
@@ -93,13 +93,17 @@ def is_fair(match: Match, give: Side, take: Side) -> bool:
     return low * WHOLE_PERCENT >= high * match.rules.fair_share_percent
 
 
-def _refuse_request(match: Match, command: c.OfferTrade) -> Refusal | None:
-    to = command.to
-    if not match.has_seat(to):
-        return Refusal(Reason.INVALID_REQUEST, "TRADE-1", {"to": to})
-    if command.give.cash < 0 or command.take.cash < 0:
-        least = min(command.give.cash, command.take.cash)
+def refuse_malformed(match: Match, command: c.OfferTrade) -> Refusal | None:
+    """Refuse an offer that no match of this size could have; looked for before all else."""
+    if not match.has_seat(command.to):
+        return Refusal(Reason.INVALID_REQUEST, "TRADE-1", {"to": command.to})
+    least = min(command.give.cash, command.take.cash)
+    if least < 0:
         return Refusal(Reason.INVALID_REQUEST, "TRADE-1", {"cash": least})
+    return None
+
+
+def _refuse_receiver(match: Match, to: int) -> Refusal | None:
     if match.out[to]:
         return Refusal(Reason.SEAT_IS_OUT, "TRADE-1", {"to": to})
     return None

@@ -1,8 +1,10 @@
 """Writing the scenario that leads to a state of a recorded match.
 
-A set-up can only say states in which the turn's roll is pending and no offer is open. So the latest
-such state is taken from which the records up to the one that is wanted, told again as commands and
-time, lead to the very same state on the rules engine. That is not guessed but tried.
+A set-up can only say states in which the turn's roll is pending and no offer is open, and it takes
+the seat of that turn for the one that opened the round. So the latest round is taken that began so
+and from which the records up to the one that is wanted, told again as commands and time, lead to
+the very same state on the rules engine. That is not guessed but tried. Where no round will do, a
+roll in the midst of one does: it leads to the state, but rounds are counted otherwise after it.
 """
 
 from collections import deque
@@ -23,7 +25,7 @@ from libs.scenarios.scenario import read_scenario
 from libs.wire.record import Record
 
 STARTS_MAX: Final = 40
-"""How many set-ups are tried: those of the last turns, and of the last round with many seats."""
+"""How many set-ups of each kind are tried: beginnings of rounds, then any turns."""
 
 Document = dict[str, Any]
 State = dict[str, Any]
@@ -37,12 +39,15 @@ class Capture:
         document: the scenario, ready for JSON.
         setup_sequence: the sequence of the state in its set-up.
         end_sequence: the sequence of the state that its steps lead to.
+        opens_round: whether the seat whose turn it is in the set-up did open the round; if not,
+            what came after the end comes in other rounds when the scenario is carried on.
 
     """
 
     document: Document
     setup_sequence: int
     end_sequence: int
+    opens_round: bool
 
 
 def capture(records: Sequence[Record], sequence: int) -> Capture:
@@ -55,29 +60,33 @@ def capture(records: Sequence[Record], sequence: int) -> Capture:
     past = [record for record in records if record.last_seq <= sequence]
     starts, end = _replay(past)
     problems = []
-    for number, start in reversed(starts):
+    for number, start in starts:
         try:
             document = _write(end, records, number, start, len(past))
         except NotSayableError as error:
             problems.append(error)
             continue
-        return Capture(document, past[number].last_seq, past[-1].last_seq)
+        opens_round = sum(start.had_turn) == 1
+        return Capture(document, past[number].last_seq, past[-1].last_seq, opens_round)
     if problems:
-        # What keeps the nearest set-up from leading there is what a person wants to know.
+        # What keeps the nearest round from leading there is what a person wants to know.
         raise problems[0]
     raise NotSayableError(f"no roll is pending at or before sequence {sequence}")
 
 
-def _replay(records: Sequence[Record]) -> tuple[deque[tuple[int, Match]], Match]:
-    """Return the last states that a set-up can say, by record, and the state at the end."""
+def _replay(records: Sequence[Record]) -> tuple[list[tuple[int, Match]], Match]:
+    """Return the states that a set-up can say, best first, by record, and the state at the end."""
     match = Match()
-    starts: deque[tuple[int, Match]] = deque(maxlen=STARTS_MAX)
+    rounds: deque[tuple[int, Match]] = deque(maxlen=STARTS_MAX)
+    turns: deque[tuple[int, Match]] = deque(maxlen=STARTS_MAX)
     for number, record in enumerate(records):
         apply(match, record.events)
         is_plain = not match.offers and not match.timed_out and match.frozen_at < 0
         if match.phase == phases.ROLL and is_plain:
-            starts.append((number, match.copy()))
-    return starts, match
+            # When a round begins the clock does too, as it does in a set-up.
+            begins = any(isinstance(event, e.RoundStarted) for event in record.events)
+            (rounds if begins else turns).append((number, match.copy()))
+    return [*reversed(rounds), *reversed(turns)], match
 
 
 def _write(

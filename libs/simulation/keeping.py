@@ -63,7 +63,20 @@ def write_key(folder: Path, key: SigningKey) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise OSError(ENOTEMPTY, "the folder is not empty: give a new or an empty one", str(folder))
-    (folder / KEY_FILE).write_text(key_file([key]), encoding="ascii")
+    write_whole(folder / KEY_FILE, key_file([key]).encode("ascii"))
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file.
+
+    Raises:
+        OSError: it cannot be written; the error names the file even where the disk is full.
+
+    """
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def export_path(folder: Path, number: int) -> Path:

@@ -18,7 +18,13 @@ from libs.rules.match import Match
 from libs.rules.rule_sets import rule_set
 from libs.rules.snapshot import state_hash
 from libs.simulation.invariants import Auditor, BrokenInvariantError
-from libs.simulation.keeping import Recording, export_path, simulation_key, write_key
+from libs.simulation.keeping import (
+    Recording,
+    export_path,
+    simulation_key,
+    write_key,
+    write_whole,
+)
 from libs.simulation.playing import Watch, run_match, set_up
 
 CHUNK_MOST: Final = 50
@@ -193,7 +199,7 @@ def _play_one(order: Order, number: int, tally: _Tally) -> None:
     tally.cpu_s += process_time() - started - onlookers.cpu_s
     if order.keep is not None and recording is not None:
         data = recording.export(simulation_key(order.seed))
-        export_path(order.keep, number).write_bytes(data)
+        write_whole(export_path(order.keep, number), data)
     match = played.match
     tally.rounds += match.round
     tally.dice_moves += played.dice_moves

@@ -1,11 +1,40 @@
 """``python -m services.console``, which is `opolyx`."""
 
+import os
+import sys
+from contextlib import suppress
+from io import TextIOWrapper
+from typing import NoReturn
+
 from services.console.app import app
+from services.console.exits import FAILED
 
 
 def main() -> None:
     """Run the command that the arguments name, and exit with its code."""
-    app(prog_name="opolyx")
+    if sys.stdout is None:  # it was closed before the start
+        _give_up("the output has nowhere to go: stdout is closed")
+    if isinstance(sys.stdout, TextIOWrapper):
+        # What an encoding has no letter for is escaped, as it is on stderr.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        try:
+            app(prog_name="opolyx")
+        finally:
+            # The last of the output is written here, where a full disk can still be told.
+            sys.stdout.flush()
+    except OSError as error:
+        where = "the output cannot be written" if error.filename is None else error.filename
+        _give_up(f"{where}: {error.strerror or error}")
+
+
+def _give_up(reason: str) -> NoReturn:
+    """Say in one line why nothing more can be done, if there is somebody left to tell."""
+    with suppress(OSError, AttributeError):
+        sys.stderr.write(f"{reason}\n")
+        sys.stderr.flush()
+    # Nothing is tried again at the end of the process, and so nothing is said twice.
+    os._exit(FAILED)
 
 
 if __name__ == "__main__":

@@ -23,23 +23,29 @@ def read_bytes(path: Path) -> bytes:
 
 def read_records(path: Path) -> list[Record]:
     """Return the records of an export, each joined on to the one before, or end the command."""
+    records: list[Record] = []
     try:
-        records = list(follow(read_export(read_bytes(path)).records))
-    except (ExportError, BrokenChainError, UnreadableError, NewerSchemaError) as error:
-        stop(f"{path}: {_first_fault(path, error)}", USAGE)
+        for record in follow(read_export(read_bytes(path)).records):
+            records.append(record)  # noqa: PERF402 - those before a fault are counted
+    except (UnreadableError, NewerSchemaError) as error:
+        # The verifier may find nothing wrong: it does not look into most events.
+        where = f"line {len(records) + 2}, record {len(records) + 1}"
+        stop(f"{path}: {_first_fault(path, f'{where}: {error}')}", USAGE)
+    except (ExportError, BrokenChainError) as error:
+        stop(f"{path}: {_first_fault(path, str(error))}", USAGE)
     if not records:
         stop(f"{path}: holds no record", USAGE)
     return records
 
 
-def _first_fault(path: Path, error: Exception) -> str:
+def _first_fault(path: Path, otherwise: str) -> str:
     """Say what is wrong with an export that could not be read, as `opolyx verify` does.
 
     Reading stops at whatever it stumbles over, which may be the hash at the very end of the file;
     the verifier goes line by line and finds where the damage is.
     """
     report = verifier.verify(path)
-    return report.lines[0] if report.code == verifier.MISMATCH else str(error)
+    return report.lines[0] if report.code == verifier.MISMATCH else otherwise
 
 
 def check_sequence(records: Sequence[Record], sequence: int | None) -> int:

@@ -1,6 +1,7 @@
 """Writing data: tables for people, JSON for programs, both on stdout."""
 
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Final
@@ -47,14 +48,12 @@ def write_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None
 
 def render(value: Any, indent: str = "") -> str:
     """Write JSON that a person can read too: lines are only broken where they would be too long."""
-    line = json.dumps(value, ensure_ascii=False)
+    line = _dump(value)
     if len(indent) + len(line) <= WIDTH or not value or not isinstance(value, dict | list):
         return line
     inner = indent + "  "
     if isinstance(value, dict):
-        parts = [
-            f"{json.dumps(key, ensure_ascii=False)}: {render(value[key], inner)}" for key in value
-        ]
+        parts = [f"{_dump(key)}: {render(value[key], inner)}" for key in value]
         opening, closing = "{}"
     else:
         parts = [render(entry, inner) for entry in value]
@@ -63,6 +62,16 @@ def render(value: Any, indent: str = "") -> str:
         parts = _fill(parts, WIDTH - len(inner))
     separator = f",\n{inner}"
     return f"{opening}\n{inner}{separator.join(parts)}\n{indent}{closing}"
+
+
+def _dump(value: Any) -> str:
+    """Write JSON on one line, escaped where stdout cannot take it as it is: a file's odd name."""
+    line = json.dumps(value, ensure_ascii=False)
+    try:
+        line.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(value)
+    return line
 
 
 def _fill(parts: Sequence[str], width: int) -> list[str]:

@@ -5,11 +5,10 @@ from typing import Annotated, Any
 
 import typer
 
-from libs.rules.evolve import apply
 from libs.rules.match import Match
 from libs.rules.state import describe
-from libs.wire.record import Record
 from services.console.exports import check_sequence, read_records
+from services.console.folding import fold
 from services.console.naming import label, name_seats
 from services.console.output import Format, FormatOption, write_json, write_table
 
@@ -29,29 +28,18 @@ def replay(
 ) -> None:
     """Rebuild a match from its record and print its state.
 
-    The state has the form that scenarios compare with. Exit codes: 0 printed, 2 the file is no
-    export or the match has no such sequence, 3 there is no such file.
+    The state has the form that scenarios compare with. Each event must fit the match before it,
+    but whether the players might do what they did is not asked. Exit codes: 0 printed, 2 the file
+    is no export, an event does not fit, or the match has no such sequence, 3 there is no such file.
     """
     records = read_records(file)
     at = check_sequence(records, sequence)
-    match, at_ms = state_at(records, at)
+    match, at_ms = fold(file, records, at)
     state = describe(match, at_ms)
     if output == Format.JSON:
         write_json(state)
     else:
         _print(match, state)
-
-
-def state_at(records: list[Record], sequence: int) -> tuple[Match, int]:
-    """Return the match as it was after the event number *sequence*, and when that was."""
-    match = Match()
-    at_ms = 0
-    for record in records:
-        if record.first_seq > sequence:
-            break
-        apply(match, record.events[: sequence - record.first_seq + 1])
-        at_ms = record.at_ms
-    return match, at_ms
 
 
 def _print(match: Match, state: State) -> None:

@@ -1,5 +1,6 @@
 """``opolyx scenario``: play scenario files, or write one from a recorded match."""
 
+import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ from libs.scenarios.reading import MalformedError
 from libs.scenarios.running import Failure, Outcome, run
 from libs.scenarios.scenario import Script
 from services.console.exits import FAILED, NOT_FOUND, USAGE, stop
-from services.console.output import Format, FormatOption, write_json
+from services.console.output import Format, FormatOption, render
 
 app = typer.Typer(add_completion=False)
 
@@ -50,7 +51,7 @@ def scenario(
         raise typer.BadParameter("give files to play, or --from FILE --at SEQ")
     results = [_play(path) for path in files]
     if output == Format.JSON:
-        write_json([result for result, _ in results])
+        _write_json([result for result, _ in results])
     else:
         for result, _ in results:
             _print(result)
@@ -72,7 +73,7 @@ def _play(path: Path) -> tuple[Result, int]:
 
 
 def _wrong(path: Path, reason: str) -> Result:
-    typer.echo(f"{path}: {reason}", err=True)
+    typer.echo(_printable(f"{path}: {reason}"), err=True)
     return {"file": str(path), "id": None, "ok": False, "error": reason, "failures": []}
 
 
@@ -112,12 +113,23 @@ def _describe_draws(left: Script) -> Result:
 def _print(result: Result) -> None:
     if "error" in result:
         return
-    typer.echo(f"{'ok    ' if result['ok'] else 'FAILED'}  {result['id']}")
+    typer.echo(f"{'ok    ' if result['ok'] else 'FAILED'}  {_printable(result['id'])}")
     for failure in result["failures"]:
-        typer.echo(f"        {failure['text']}")
+        typer.echo(f"        {_printable(failure['text'])}")
     left = [f"{len(draws)} of {kind}" for kind, draws in result["draws_left"].items() if draws]
     if left:
         typer.echo(f"        draws left over: {', '.join(left)}")
+
+
+def _printable(text: str) -> str:
+    """Escape what would steer a terminal, or cannot be encoded: names come from anywhere."""
+    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
+
+
+def _write_json(value: object) -> None:
+    """Write JSON; what is escaped in it stands within texts, and means the same there."""
+    for line in render(value).split("\n"):
+        typer.echo(_printable(line))
 
 
 def _write_from(source: Path, sequence: int | None) -> None:
@@ -125,13 +137,18 @@ def _write_from(source: Path, sequence: int | None) -> None:
     from libs.scenarios.capture import capture  # noqa: PLC0415
     from libs.scenarios.retelling import NotSayableError  # noqa: PLC0415
     from services.console.exports import check_sequence, read_records  # noqa: PLC0415
+    from services.console.folding import fold  # noqa: PLC0415
 
     records = read_records(source)
     at = check_sequence(records, sequence)
+    # What is captured is trusted: whatever does not fit has to be found before.
+    fold(source, records, at)
     try:
         captured = capture(records, at)
     except NotSayableError as error:
-        stop(f"{source}: {error}", FAILED)
+        stop(_printable(f"{source}: {error}"), FAILED)
     start, end = captured.setup_sequence, captured.end_sequence
     typer.echo(f"set up at sequence {start}, steps lead to {end}", err=True)
-    write_json(captured.document)
+    if not captured.opens_round:
+        typer.echo("it begins within a round, so later rounds would be counted otherwise", err=True)
+    _write_json(captured.document)

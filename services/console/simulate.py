@@ -27,11 +27,20 @@ from services.console.playing import (
 
 app = typer.Typer(add_completion=False)
 
+
+def _folder(name: str) -> Path:
+    """Read the name of a folder; an empty one would be the folder that one stands in."""
+    if not name:
+        raise typer.BadParameter("the name of the folder is empty")
+    return Path(name)
+
+
 KeepOption = Annotated[
     Path | None,
     typer.Option(
         "--keep",
         metavar="DIR",
+        parser=_folder,
         help="Write an export of each match and the public key into this new or empty folder; "
         "the measured speed falls a little.",
     ),
@@ -104,7 +113,7 @@ def _play(order: Order, jobs: int) -> Outcome:
     except (BrokenPlayError, BrokenInvariantError) as error:
         stop(f"a bug of the engine or a bot: {error!r}", FAILED)
     except OSError as error:
-        stop(f"{order.keep}: {error.strerror}", FAILED)
+        stop(f"{error.filename or order.keep}: {error.strerror}", FAILED)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from libs.rules.state import describe
 from libs.wire.record import decode
 from services.console.app import app
-from services.console.replay import state_at
+from services.console.folding import state_at
 from tests.support.matches import Table
 
 

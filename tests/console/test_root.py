@@ -1,8 +1,11 @@
 """The command line as a process: its help, its codes, and what it imports."""
 
+import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +73,20 @@ def test_the_tables_name_every_command_with_its_options(guide: str) -> None:
     assert not missing
 
 
+def test_no_command_offers_to_complete_itself() -> None:
+    """Only `opolyx` as a whole could be completed by a shell, never a part of it."""
+    modules = {name: import_module(module).app for name, module in COMMANDS.items()}
+    apps = {"opolyx": app, **modules}
+    options = [
+        (name, option)
+        for name, part in apps.items()
+        for parameter in typer.main.get_command(part).params
+        for option in parameter.opts
+    ]
+
+    assert [found for found in options if "completion" in found[1]] == []
+
+
 def test_the_changelog_names_every_command() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     names = [name for name, option in _options(typer.main.get_command(app)) if not option]
@@ -123,3 +140,61 @@ def test_looking_at_the_rules_loads_nothing_that_takes_time() -> None:
 
     assert told.stderr == ""
     assert told.returncode == 0
+
+
+SHOWN = [
+    ["--help"],
+    ["--version"],
+    ["board", "show"],
+    ["cards", "show", "-o", "json"],
+    ["rules", "list"],
+    ["simulate", "--seats", "2", "--matches", "1"],
+    ["demo", "--seats", "2", "--pace", "0"],
+]
+
+
+def complain(redirection: str, arguments: list[str]) -> tuple[int, list[str]]:
+    """Run a command with its output redirected by a shell; return its code and its stderr."""
+    command = (sys.executable, "-m", "services.console", *arguments)
+    told = subprocess.run(
+        ["sh", "-c", f'exec "$@" {redirection}', "sh", *command],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    return told.returncode, told.stderr.splitlines()
+
+
+@pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="this system has no full disk to write to"
+)
+@pytest.mark.parametrize("arguments", SHOWN, ids=lambda arguments: arguments[0])
+def test_a_full_disk_is_told_in_one_line(arguments: list[str]) -> None:
+    code, lines = complain(">/dev/full", arguments)
+
+    assert code == 1
+    assert lines == ["the output cannot be written: No space left on device"]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["board", "show"]])
+def test_a_closed_output_is_told_in_one_line(arguments: list[str]) -> None:
+    assert complain(">&-", arguments) == (
+        1,
+        ["the output has nowhere to go: stdout is closed"],
+    )
+
+
+@pytest.mark.parametrize("command", ["verify", "scenario"])
+def test_a_name_that_is_no_text_is_escaped_in_json(command: str) -> None:
+    told = subprocess.run(
+        [sys.executable, "-m", "services.console", command, b"/none/\xfe", "-o", "json"],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONIOENCODING": "utf-8:strict"},
+        capture_output=True,
+        check=False,
+    )
+
+    assert told.returncode == 3
+    assert b"/none/\\udcfe" in told.stdout
+    assert json.loads(told.stdout)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from libs.scenarios.capture import Capture
 from services.console.app import app
 from tests.support.matches import Table
 
@@ -81,6 +82,25 @@ def test_a_file_that_does_not_exist_is_not_found(cli: CliRunner, write: Any) -> 
     assert "nowhere.json: there is no such file" in told.stderr
 
 
+def test_nothing_in_a_file_or_its_name_steers_the_terminal(cli: CliRunner, tmp_path: Path) -> None:
+    path = tmp_path / "red\x1b[31m\udcff.json"
+    path.write_text(json.dumps(scenario({"expect": {"a\x9b": "\x7f"}}, name="one\ntwo\x1b[2J")))
+
+    table = cli.invoke(app, ["scenario", str(path)])
+    in_json = cli.invoke(app, ["scenario", "-o", "json", str(path)])
+    path.write_text("{")
+    wrong = cli.invoke(app, ["scenario", str(path)])
+
+    assert (table.exit_code, wrong.exit_code) == (1, 2)
+    assert table.stdout.startswith(r"FAILED  one\ntwo\u001b[2J")
+    assert r"step 1: a\u009b: expected \u007f" in table.stdout
+    assert r"red\u001b[31m\udcff.json: no JSON" in wrong.stderr
+    for line in (table.stdout + in_json.stdout + wrong.stderr).splitlines():
+        assert line.isprintable()
+    (played,) = json.loads(in_json.stdout)
+    assert (played["file"], played["id"]) == (str(path), "one\ntwo\x1b[2J")
+
+
 def test_failures_are_told_by_step(cli: CliRunner, write: Any) -> None:
     told = cli.invoke(app, ["scenario", *write(GOOD, BAD)])
 
@@ -117,8 +137,8 @@ def test_json_has_every_steps_events_and_the_state(cli: CliRunner, write: Any) -
     assert good["steps"][0]["events"][1] == {
         "type": "TokenMoved",
         "seat": 0,
-        "origin": 0,
-        "target": 3,
+        "from": 0,
+        "to": 3,
         "how": "roll",
     }
     assert good["steps"][1] == {"step": 2, "events": []}
@@ -180,6 +200,19 @@ def test_a_scenario_of_a_match_passes_when_it_is_played(
     assert f"lead to {middle}" not in written.stderr or (
         outcome["state"]["seats"] == json.loads(replayed.stdout)["seats"]
     )
+
+
+def test_a_set_up_within_a_round_is_said_to_be_one(
+    cli: CliRunner, export: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    within = Capture({"id": "within"}, setup_sequence=7, end_sequence=9, opens_round=False)
+    monkeypatch.setattr("libs.scenarios.capture.capture", lambda _records, _at: within)
+
+    written = cli.invoke(app, ["scenario", "--from", str(export), "--at", "9"])
+
+    assert written.exit_code == 0
+    assert "it begins within a round" in written.stderr
+    assert json.loads(written.stdout) == {"id": "within"}
 
 
 def test_the_last_state_is_the_one_that_is_meant_if_none_is_named(

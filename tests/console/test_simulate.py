@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from errno import ENOSPC
 from pathlib import Path
 from typing import Any
 
@@ -144,3 +145,24 @@ def test_progress_is_shown_on_a_terminal_beside_the_data() -> None:
     os.close(outside)
     assert json.loads(told.stdout)["matches"] == 5
     assert "5/5 matches" in progress
+
+
+def test_a_folder_without_a_name_is_wrong_usage(cli: CliRunner) -> None:
+    told = simulate(cli, "--keep", "")
+
+    assert told.exit_code == 2
+    assert told.stdout == ""
+
+
+def test_a_write_that_fails_names_the_file(
+    cli: CliRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fill_up(_: Path, __: bytes) -> int:
+        raise OSError(ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", fill_up)
+
+    told = simulate(cli, "--keep", str(tmp_path))
+
+    assert told.exit_code == 1
+    assert told.stderr == f"{tmp_path / 'keys.json'}: No space left on device\n"

@@ -167,6 +167,18 @@ def test_a_deadline_is_named_by_its_kind_scope_and_number() -> None:
     assert [d.deadline_id for d in open_deadlines(table.match)] == ["roll:0:1", "offer:1:2"]
 
 
+def test_the_open_deadlines_are_those_that_were_set() -> None:
+    """CLOCK-1."""
+    table = given().owned(0, 5).owned(1, 12).dice(QUIET)
+    offered = table.when(c.OfferTrade(0, 1, e.Side(0, (5,)), e.Side(0, (12,))))
+    rolled = table.when(c.Roll(0))
+
+    assert open_deadlines(table.match) == [
+        only(rolled, e.DeadlineSet),
+        only(offered, e.DeadlineSet),
+    ]
+
+
 def test_the_deadlines_of_debts_are_named_by_the_debt_and_count_on() -> None:
     """CLOCK-1, DEBT-3."""
     table = given().standing({0: 4}).card(6).dice((1, 2)).cash({1: 0, 2: 0})

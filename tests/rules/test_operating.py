@@ -78,6 +78,16 @@ def test_an_extended_deadline_keeps_its_name() -> None:
     assert [deadline.deadline_id for deadline in open_deadlines(table.match)] == names
 
 
+def test_an_outage_may_have_been_over_before_it_was_noticed() -> None:
+    """CLOCK-1."""
+    table = busy()
+    before = dues(table)
+
+    table.when(c.ExtendDeadlines(0, 1))
+
+    assert dues(table) == before
+
+
 def test_time_is_never_taken_away() -> None:
     """CLOCK-1."""
     assert given().refused(c.ExtendDeadlines(-1, 1)).reason is Reason.INVALID_REQUEST
@@ -112,6 +122,19 @@ def test_no_deadline_is_due_while_the_match_is_frozen() -> None:
 
     assert next_deadline(table.match) is None
     assert table.wait(1_000) == []
+
+
+def test_a_match_may_be_frozen_at_the_first_moment_of_time() -> None:
+    """CLOCK-1: 0 ms is a time like any other."""
+    table = busy()
+    table.now = 0
+    table.when(c.Freeze("a report", OPERATOR))
+
+    assert next_deadline(table.match) is None
+    for command in (c.Roll(0), c.FireDeadline("roll:0:1"), c.Freeze("again", OPERATOR)):
+        assert table.refused(command).reason is Reason.MATCH_FROZEN
+    assert table.state()["deadline"] == {"kind": "roll", "in_s": 1_075}
+    assert kinds(table.when(c.Resume("all well", OPERATOR)))[0] is e.MatchResumed
 
 
 def test_resuming_moves_every_deadline_by_the_pause() -> None:

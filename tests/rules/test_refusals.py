@@ -45,7 +45,7 @@ SEATED: list[Callable[[int], c.SeatCommand]] = [
     lambda seat: c.ChooseTeleport(seat, 99),
     lambda seat: c.BetJackpot(seat, ()),
     c.DeclineJackpot,
-    lambda seat: c.OfferTrade(seat, 9, SIDE, SIDE),
+    lambda seat: c.OfferTrade(seat, 0, SIDE, SIDE),
     lambda seat: c.AcceptTrade(seat, 9),
     lambda seat: c.RejectTrade(seat, 9),
     lambda seat: c.WithdrawTrade(seat, 9),
@@ -93,6 +93,16 @@ def test_the_match_comes_before_the_seat_and_the_seat_before_the_rules(
     assert ended().refused(command(0)).reason is Reason.MATCH_ENDED
     assert frozen().refused(command(1)).reason is Reason.MATCH_FROZEN
     assert given().gone(1).refused(command(1)).reason is Reason.SEAT_IS_OUT
+
+
+@pytest.mark.parametrize("seat", [0, 1, 9])
+def test_an_offer_that_no_match_could_have_is_refused_before_all_else(seat: int) -> None:
+    for table in (seeding(), ended(), frozen(), given().gone(1)):
+        for offer in (
+            c.OfferTrade(seat, 9, SIDE, SIDE),
+            c.OfferTrade(seat, 0, e.Side(-1), SIDE),
+        ):
+            assert table.refused(offer).reason is Reason.INVALID_REQUEST
 
 
 @pytest.mark.parametrize("command", SEATED[:-1], ids=name)

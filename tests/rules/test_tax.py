@@ -50,7 +50,8 @@ def test_the_share_rises_from_1_to_99_percent_in_speed(
 
 
 @pytest.mark.parametrize(
-    ("amount", "share_bp", "withheld"), [(20, 9_900, 19), (20, 100, 0), (100, 100, 1), (99, 100, 0)]
+    ("amount", "share_bp", "withheld"),
+    [(20, 9_900, 19), (20, 100, 0), (100, 100, 1), (99, 100, 0), (20_000, 5_000, 10_000)],
 )
 def test_what_is_withheld_is_rounded_down(amount: int, share_bp: int, withheld: int) -> None:
     """TAX-1."""

@@ -37,6 +37,14 @@ def test_there_is_no_third_die_outside_speed(rules: str) -> None:
     assert only(table.when(c.Roll(0)), e.DiceRolled).third == 0
 
 
+def test_a_rule_set_may_roll_it_from_the_first_round_on() -> None:
+    """DIE3-1."""
+    table = given(SPEED_2).dice((4, 6, 2))
+    table.match.rules = replace(table.match.rules, third_die_round=1)
+
+    assert only(table.when(c.Roll(0)), e.DiceRolled).third == 2
+
+
 @pytest.mark.parametrize("rules", SPEED)
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_a_number_adds_to_the_move(rules: str, number: int) -> None:

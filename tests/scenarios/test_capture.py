@@ -11,7 +11,7 @@ from libs.rules.match import Match
 from libs.rules.state import describe
 from libs.scenarios.capture import Capture, capture
 from libs.scenarios.comparing import is_same
-from libs.scenarios.retelling import NotSayableError
+from libs.scenarios.retelling import NotSayableError, retell
 from libs.scenarios.running import Outcome, run
 from libs.scenarios.scenario import read_scenario
 from libs.wire.record import Record, decode
@@ -49,6 +49,50 @@ def test_any_state_of_a_match_becomes_a_scenario_that_passes(rule_set: str, seat
         assert outcome.ok, (sequence, outcome.failures)
         assert captured.setup_sequence <= captured.end_sequence <= sequence
         assert _money(outcome.state) == _money(_state_at(records, captured.end_sequence))
+
+
+@pytest.mark.parametrize(("rule_set", "seats"), TABLES)
+def test_a_captured_scenario_goes_on_as_the_match_did(rule_set: str, seats: int) -> None:
+    """With the match's own next commands, and the draws that the scenario has for them."""
+    records = records_of(rule_set, seats)
+    last = len(records) - 1
+    carried_on = 0
+
+    for number in range(20, last, last // 9):
+        captured = capture(records, records[number].last_seq)
+        if not captured.opens_round:
+            continue
+        start = next(n for n, r in enumerate(records) if r.last_seq == captured.setup_sequence)
+        for later in (min(number + 5, last), min(number + 60, last)):
+            match, now = _replayed(records[: start + 1])
+            steps = retell(match, now, records[start + 1 : later + 1])
+            outcome = run(read_scenario(captured.document | {"steps": steps}))
+
+            assert outcome.ok, (number, later, outcome.failures)
+            assert _money(outcome.state) == _money(_state_at(records, records[later].last_seq))
+            # The captured steps are those that the continued story begins with.
+            told = captured.document["steps"][:-1]
+            assert steps[: len(told)] == told
+        carried_on += 1
+
+    assert carried_on > 5
+
+
+def test_a_set_up_stands_where_a_round_begins_unless_none_will_do() -> None:
+    records = records_of("opolyx.speed@2", 4, 400)
+    begun = _beginnings(records)[-2]
+    later = _end_of_a_turn(records, begun)
+
+    captured = capture(records, records[later].last_seq)
+    # From the beginning of the round nothing leads past an operator; from the next turn it does.
+    records[begun + 1].actor = "operator:somebody"
+    within = capture(records, records[later].last_seq)
+
+    assert captured.opens_round
+    assert captured.setup_sequence == records[begun].last_seq
+    assert not within.opens_round
+    assert within.setup_sequence > captured.setup_sequence
+    assert replayed(within).ok
 
 
 def test_the_end_says_what_was_reached() -> None:
@@ -127,12 +171,33 @@ def test_what_an_operator_did_is_beyond_a_scenario() -> None:
 
 
 def _state_at(records: list[Record], sequence: int) -> dict[str, Any]:
-    match, now = Match(), 0
+    return describe(*_replayed([record for record in records if record.last_seq <= sequence]))
+
+
+def _replayed(records: list[Record]) -> tuple[Match, int]:
+    match = Match()
     for record in records:
-        if record.last_seq <= sequence:
-            apply(match, record.events)
-            now = record.at_ms
-    return describe(match, now)
+        apply(match, record.events)
+    return match, records[-1].at_ms
+
+
+def _beginnings(records: list[Record]) -> list[int]:
+    """Return the numbers of the records in which a round begins that a set-up can say."""
+    return [
+        number
+        for number, record in enumerate(records)
+        if any(isinstance(event, e.RoundStarted) for event in record.events)
+        and not _replayed(records[: number + 1])[0].offers
+    ]
+
+
+def _end_of_a_turn(records: list[Record], number: int) -> int:
+    """Return the number of the record after *number* in which the next turn begins."""
+    return next(
+        later
+        for later in range(number + 1, len(records))
+        if any(isinstance(event, e.TurnStarted) for event in records[later].events)
+    )
 
 
 def _money(state: dict[str, Any]) -> object:

@@ -57,7 +57,6 @@ def _turn_started(match: Match, event: e.TurnStarted) -> None:
     match.turn = seat
     match.turn_number = event.turn
     match.had_turn[seat] = True
-    match.doubles = 0
     match.timed_out = False
 
 
@@ -72,6 +71,11 @@ def _turn_ended(match: Match, event: e.TurnEnded) -> None:
         match.missed_turns[seat] = 0
     match.jump_pending = False
     match.rolls_again = False
+    match.doubles = 0
+    _forget_built(match)
+
+
+def _forget_built(match: Match) -> None:
     if match.built_any:
         match.built[:] = [0] * len(match.built)
         match.built_any = False
@@ -144,6 +148,7 @@ def _stop(match: Match) -> None:
     match.jump_pending = False
     match.frozen_at = -1
     match.acting = ()
+    _forget_built(match)
 
 
 def _match_frozen(match: Match, event: e.MatchFrozen) -> None:
