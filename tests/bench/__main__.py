@@ -88,9 +88,9 @@ def verify_exports() -> None:
     run_match(setup, recording)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        write_key(folder, key)
         path = folder / "match.opolyx"
         path.write_bytes(recording.export(key))
-        write_key(folder, key)
 
         def work() -> int:
             return 1 - verify.verify(path, folder / KEY_FILE).code
