@@ -26,6 +26,19 @@ class StoreSettings(Section):
     """Whether a database that may lose what it confirmed is accepted."""
 
 
+class PeerSettings(Section):
+    """Where the services call each other, each by host and port (`OPOLYX_PEERS__...`)."""
+
+    gateway: str = "127.0.0.1:7070"
+    lobby: str = "127.0.0.1:7071"
+    match_engines: str = "127.0.0.1:7072"
+    """Some of the engines, by commas; they know the others."""
+
+    timer: str = "127.0.0.1:7073"
+    progression: str = "127.0.0.1:7074"
+    bot_runner: str = "127.0.0.1:7075"
+
+
 class LogSettings(Section):
     """Where the event log is (`OPOLYX_LOG__...`)."""
 

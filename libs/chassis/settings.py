@@ -22,7 +22,7 @@ FROM_FILE: Final = "_FILE"
 HIDDEN: Final = "********"
 
 SECTIONS: Final = frozenset(
-    "auth log store telemetry gateway lobby match_engine timer progression bot_runner".split()
+    "auth log peers store telemetry gateway lobby match_engine timer progression bot_runner".split()
 )
 """The sections that there are. A process has some of them, and leaves the others' variables to
 those who know them: one environment serves a whole deployment."""

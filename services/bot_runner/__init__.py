@@ -1,0 +1,1 @@
+"""Plays the seats of bots, by the players' own API."""

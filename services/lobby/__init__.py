@@ -1,0 +1,1 @@
+"""Rooms in which matches form, and who people are."""

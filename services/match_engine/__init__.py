@@ -1,0 +1,1 @@
+"""Live matches: the only writer of their streams."""

@@ -1,0 +1,1 @@
+"""What people have earned: experience, levels, ranks, collection cards."""
