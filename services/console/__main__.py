@@ -12,6 +12,8 @@ from services.console.exits import FAILED
 
 def main() -> None:
     """Run the command that the arguments name, and exit with its code."""
+    # What grpc's own library says would stand among our lines. It must be told before its import.
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
     if sys.stdout is None:  # it was closed before the start
         _give_up("the output has nowhere to go: stdout is closed")
     if isinstance(sys.stdout, TextIOWrapper):

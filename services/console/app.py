@@ -8,6 +8,8 @@ import typer
 from typer.core import TyperGroup
 
 COMMANDS: Final = {
+    "serve": "services.console.serve",
+    "token": "services.console.tokens",
     "demo": "services.console.demo",
     "simulate": "services.console.simulate",
     "scenario": "services.console.scenario",
@@ -16,6 +18,8 @@ COMMANDS: Final = {
     "rules": "services.console.rules",
     "board": "services.console.board",
     "cards": "services.console.cards",
+    "migrate": "services.console.migrate",
+    "config": "services.console.config",
 }
 """Every command, in the order of the help, and its module, which has it as ``app``."""
 

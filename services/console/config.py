@@ -1,0 +1,42 @@
+"""``opolyx config``: the settings that are in force."""
+
+import os
+
+import typer
+
+from libs.chassis.settings import SettingsError, Shown, shown
+from services.console.exits import USAGE, stop
+from services.console.fleet import SERVICES, load_settings
+from services.console.output import Format, FormatOption, write_json, write_table
+
+app = typer.Typer(no_args_is_help=True, add_completion=False)
+
+
+@app.callback()
+def config() -> None:
+    """Look at the settings."""
+
+
+@app.command()
+def show(output: FormatOption = Format.TABLE) -> None:
+    """Print every setting of every service: its variable, its value, and whether that was given.
+
+    Secrets are hidden. Exit codes: 0 printed, 2 a setting is wrong.
+    """
+    settings = in_force()
+    if output == Format.JSON:
+        write_json([line._asdict() for line in settings])
+    else:
+        rows = [
+            (name, value, "" if is_default else "given") for name, value, is_default in settings
+        ]
+        write_table(("variable", "value", ""), rows)
+
+
+def in_force() -> list[Shown]:
+    """Return all settings, each once, those that services share first."""
+    try:
+        lines = [line for name in SERVICES for line in shown(load_settings(name, os.environ))]
+    except SettingsError as error:
+        stop(str(error), USAGE)
+    return list(dict.fromkeys(lines))

@@ -1,0 +1,51 @@
+"""``opolyx token``: who somebody is, for development."""
+
+import os
+from typing import Annotated
+
+import typer
+
+from libs.chassis.foundation import NodeSettings
+from libs.chassis.issuing import PERSON_TOKEN_MS, DevelopmentIssuer
+from libs.chassis.roles import OPERATOR, SPECTATOR
+from libs.chassis.settings import SettingsError, load
+from libs.kernel.clock import SystemClock
+from libs.telemetry import logs
+from services.console.exits import USAGE, stop
+
+app = typer.Typer(add_completion=False)
+
+MS_PER_S = 1000
+
+
+@app.command()
+def token(
+    player: Annotated[str, typer.Option("--player", metavar="NAME", help="Whose token it is.")],
+    *,
+    operator: Annotated[
+        bool, typer.Option("--operator", help="One who may intervene in matches.")
+    ] = False,
+    spectator: Annotated[
+        bool, typer.Option("--spectator", help="One who may watch, and nothing else.")
+    ] = False,
+    ttl_s: Annotated[
+        int, typer.Option("--ttl", metavar="SECONDS", min=1, help="How long it is good.")
+    ] = PERSON_TOKEN_MS // MS_PER_S,
+) -> None:
+    """Print a token by the development key of the data folder, which is made if need be.
+
+    The system accepts it on this machine, while it is set to development tokens. Exit codes: 0
+    printed, 2 the key cannot be read, or a setting is wrong.
+    """
+    if operator and spectator:
+        stop("a spectator may do nothing else: give --operator or --spectator", USAGE)
+    logs.configure()
+    roles = [role for role, wanted in ((OPERATOR, operator), (SPECTATOR, spectator)) if wanted]
+    try:
+        settings = load(NodeSettings, os.environ)
+        issuer = DevelopmentIssuer.open(settings.data_folder, settings.auth, SystemClock())
+    except SettingsError as error:
+        stop(str(error), USAGE)
+    if settings.auth.mode != "dev":
+        stop("OPOLYX_AUTH__MODE: tokens are issued by the identity provider", USAGE)
+    typer.echo(issuer.issue(player, roles=roles, ttl_ms=ttl_s * MS_PER_S))
