@@ -1,10 +1,8 @@
 """Tokens that we issue ourselves: for development, and for calls between services."""
 
-import os
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any, Final
 
 import jwt
@@ -18,6 +16,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from libs.chassis.identity import SERVICE_TYPE, TokenRules, TokenVerifier
+from libs.chassis.key_files import make_key_file
 from libs.chassis.keys import FetchedKeys, GivenKeys, from_file, from_url, is_loopback
 from libs.chassis.sections import AuthSettings
 from libs.chassis.settings import SettingsError
@@ -173,17 +172,8 @@ def _rules(settings: AuthSettings, algorithm: str) -> TokenRules:
 
 
 def _make_key(path: Path) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     pem = Ed25519PrivateKey.generate().private_bytes(
         Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
     )
-    # Whole or not at all, and the first of two processes wins; the file is for its owner alone.
-    with NamedTemporaryFile(dir=path.parent, prefix=KEY_FILE) as file:
-        file.write(pem)
-        file.flush()
-        os.fsync(file.fileno())
-        try:
-            os.link(file.name, path)
-        except FileExistsError:
-            return
-    _log.info("development_key_made", path=str(path))
+    if make_key_file(path, pem):
+        _log.info("development_key_made", path=str(path))

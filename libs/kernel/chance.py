@@ -13,6 +13,7 @@ that needs more bytes than its block holds takes the blocks that follow.
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from hmac import digest as hmac_digest
+from os import urandom
 from typing import Final, Protocol
 
 SEED_SIZE: Final = 32
@@ -166,6 +167,14 @@ class FairDraws:
         inner = self._inner.copy()
         inner.update(label.encode() + b"\0")
         return inner
+
+
+def fresh_secret(size: int = SEED_SIZE) -> bytes:
+    """Return bytes that nobody can guess: a seed, a key, a nonce. For what a running process makes.
+
+    A simulation has seeds of its own, so that it repeats.
+    """
+    return urandom(size)
 
 
 def commitment(match_id: str, seed: bytes) -> bytes:

@@ -285,3 +285,10 @@ def critical(freedom: int) -> float:
     normal = 3.0902323
     spread = 2 / (9 * freedom)
     return float(freedom * (1 - spread + normal * spread**0.5) ** 3)
+
+
+def test_a_fresh_secret_is_as_long_as_a_seed_and_never_the_same() -> None:
+    secrets = {chance.fresh_secret() for _ in range(100)}
+
+    assert len(secrets) == 100
+    assert {len(secret) for secret in secrets} == {chance.SEED_SIZE}
