@@ -31,7 +31,9 @@ class Auditor:
 
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, grace_ms: int = 0) -> None:
+        """Begin; *grace_ms* is how late a decision still counts, as its engine allows (T5)."""
+        self._grace_ms = grace_ms
         self.cash: list[int] = []
         self.bank = 0
         self.owner = [e.NOBODY] * SQUARES
@@ -53,8 +55,12 @@ class Auditor:
             BrokenInvariantError: the first law that does not hold.
 
         """
-        _require(bool(events), "an accepted command has events", command)
-        self._check_time(command, at_ms)
+        self.check(match, at_ms, events, is_fired=isinstance(command, c.FireDeadline))
+
+    def check(self, match: Match, at_ms: int, events: Sequence[e.Event], *, is_fired: bool) -> None:
+        """Do the same where only the record is there; *is_fired*: a deadline was the cause."""
+        _require(bool(events), "an accepted command has events", at_ms)
+        self._check_time(at_ms, events[0], is_fired=is_fired)
         for event in events:
             self._follow(event)
         for name in ATTRIBUTES:
@@ -69,12 +75,18 @@ class Auditor:
             self._facts = facts
         self._check_flow(match)
 
-    def _check_time(self, command: c.Command, at_ms: int) -> None:
+    def _check_time(self, at_ms: int, cause: e.Event, *, is_fired: bool) -> None:
         _require(at_ms >= self._at_ms, "time never falls", at_ms, self._at_ms)
         self._at_ms = at_ms
         deadline = self._replica.deadline
-        if deadline is not None and not isinstance(command, c.FireDeadline):
-            _require(at_ms <= deadline.due, "nobody decides after the deadline", command)
+        if deadline is None:
+            return
+        if isinstance(cause, e.DecisionTimedOut) and cause.kind == deadline.kind:
+            _require(at_ms >= deadline.due, "no deadline acts early (I12)", cause)
+        is_moved = isinstance(cause, e.DeadlineExtended | e.MatchFrozen | e.MatchResumed)
+        if not is_fired and not is_moved and self._replica.frozen_at < 0:
+            last = deadline.due + (0 if deadline.kind == phases.AUCTION else self._grace_ms)
+            _require(at_ms <= last, "nobody decides after the deadline", cause)
 
     def _follow(self, event: e.Event) -> None:
         _require(not self._has_ended, "nothing happens after the end", event)

@@ -87,10 +87,10 @@ def test_a_lie_is_found(forge: Forge, law: str) -> None:
 
 def test_time_that_falls_is_found() -> None:
     auditor = Auditor()
-    auditor._check_time(c.Roll(0), 5)
+    auditor._check_time(5, e.TurnEnded(0), is_fired=False)
 
     with pytest.raises(BrokenInvariantError, match="time never falls"):
-        auditor._check_time(c.Roll(0), 4)
+        auditor._check_time(4, e.TurnEnded(0), is_fired=False)
 
 
 def test_levels_on_half_a_group_are_found() -> None:
