@@ -11,6 +11,9 @@ from libs.rules.match import Match
 from libs.rules.refusals import Refusal
 from libs.rules.ruling import CARRY_ON, Ruling
 
+GRACE_MS: Final = 250
+"""So much after its deadline a move still counts, but for a bid (write protocol, T5; start)."""
+
 
 def decision_deadlines(match: Match) -> list[e.DeadlineSet]:
     """Return the deadlines of pending decisions as they stand, debts in their order."""
@@ -41,6 +44,11 @@ def next_deadline(match: Match) -> e.DeadlineSet | None:
         return None
     # min() keeps the first of equals, and the list is in firing order.
     return min(open_deadlines(match), key=lambda deadline: deadline.due, default=None)
+
+
+def fires_at(deadline: e.DeadlineSet) -> int:
+    """Return when a deadline is fired, in milliseconds: past the grace, and at once for a bid."""
+    return deadline.due if deadline.kind == phases.AUCTION else deadline.due + GRACE_MS
 
 
 def fire_deadline(ruling: Ruling, command: c.FireDeadline) -> Refusal | None:

@@ -8,7 +8,7 @@ from libs.kernel.reasons import Reason
 from libs.rules import commands as c
 from libs.rules import events as e
 from libs.rules import phases
-from libs.rules.clocks import next_deadline, open_deadlines
+from libs.rules.clocks import fires_at, next_deadline, open_deadlines
 from tests.support.builders import (
     BUS,
     CLASSIC_1,
@@ -363,3 +363,17 @@ def test_a_deadline_names_the_decision_it_was_set_for() -> None:
 def test_a_deadline_that_never_was_is_ignored(name: str) -> None:
     """CLOCK-3."""
     assert given().refused(c.FireDeadline(name)).reason is Reason.DEADLINE_STALE
+
+
+def test_a_deadline_is_fired_when_the_grace_for_moves_under_way_is_over() -> None:
+    """CLOCK-1."""
+    deadline = e.DeadlineSet(phases.ROLL, 1, 2, 1, 75_000, 0)
+
+    assert fires_at(deadline) == 75_250
+
+
+def test_a_bid_has_no_grace() -> None:
+    """CLOCK-1."""
+    deadline = e.DeadlineSet(phases.AUCTION, 1, 2, 1, 10_000, 5_000)
+
+    assert fires_at(deadline) == 10_000
