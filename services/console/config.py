@@ -9,7 +9,7 @@ from services.console.exits import USAGE, stop
 from services.console.fleet import SERVICES, load_settings
 from services.console.output import Format, FormatOption, write_json, write_table
 
-app = typer.Typer(no_args_is_help=True, add_completion=False)
+app = typer.Typer(name="config", no_args_is_help=True, add_completion=False)
 
 
 @app.callback()

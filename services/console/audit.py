@@ -1,0 +1,95 @@
+"""``opolyx audit``: matches of a running system, held to every invariant."""
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+from libs import verify as verifier
+from libs.chassis.channels import Channel
+from libs.kernel.ids import MatchId
+from libs.rules import phases
+from libs.simulation.auditing import audit as audit_records
+from libs.simulation.invariants import BrokenInvariantError
+from libs.wire.chain import BrokenChainError
+from libs.wire.events import NewerSchemaError, UnreadableError
+from libs.wire.export import write_export
+from libs.wire.heads import SignedHead, spell_keys
+from libs.wire.record import StoredRecord
+from services.console.asking import AddressOption, TokenFileOption
+from services.console.connection import ask, match_ids, public_keys, read_match
+from services.console.exits import MISMATCH, USAGE, stop
+from services.console.exporting import check_id
+from services.console.output import Format, FormatOption, write_json, write_table
+
+app = typer.Typer(add_completion=False)
+
+
+class Finding(NamedTuple):
+    """What the audit of one match came to; *fault* is the first thing wrong, if anything is."""
+
+    match_id: str
+    records: int
+    events: int
+    ended: bool
+    fault: str
+
+
+@app.command("audit")
+def run(
+    match: Annotated[str | None, typer.Argument(metavar="[MATCH]", help="The id of one.")] = None,
+    *,
+    everything: Annotated[bool, typer.Option("--all", help="All that there are.")] = False,
+    address: AddressOption = None,
+    token_file: TokenFileOption = None,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Rebuild matches from their records: chain, invariants, signed head, and of ended ones draws.
+
+    Exit codes: 0 all sound, 1 nothing answers, 2 neither MATCH nor --all, or both, 3 there is no
+    such match, 6 something is wrong.
+    """
+    if (match is None) is not everything:
+        stop("give the id of a match, or --all", USAGE)
+    wanted = None if match is None else check_id(match)
+
+    async def work(channel: Channel) -> list[Finding]:
+        keys = await public_keys(channel)
+        ids = [wanted] if wanted is not None else [one async for one in match_ids(channel)]
+        return [examine(one, *await read_match(channel, one), keys) for one in ids]
+
+    findings = ask(address, token_file, work)
+    if output == Format.JSON:
+        write_json([{**finding._asdict(), "ok": not finding.fault} for finding in findings])
+    else:
+        rows = [(*finding[:-1], finding.fault or "sound") for finding in findings]
+        write_table(("match", "records", "events", "ended", "finding"), rows)
+    if any(finding.fault for finding in findings):
+        raise typer.Exit(MISMATCH)
+
+
+def examine(
+    match_id: MatchId,
+    records: list[StoredRecord],
+    head: SignedHead,
+    keys: Mapping[str, bytes],
+) -> Finding:
+    """Audit one match, and verify its export as a stranger would."""
+    events = records[-1].last_seq if records else 0
+    finding = Finding(match_id, len(records), events, head.ended, "")
+    try:
+        match = audit_records(records).match
+    except (BrokenInvariantError, BrokenChainError, UnreadableError, NewerSchemaError) as error:
+        return finding._replace(fault=f"{type(error).__name__}: {error}")
+    if match.match_id != match_id:
+        return finding._replace(fault="these are the records of another match")
+    if (match.phase == phases.ENDED) is not head.ended:
+        return finding._replace(fault="the head is not what the records come to")
+    with tempfile.TemporaryDirectory() as folder:
+        exported, key_file = Path(folder) / "match", Path(folder) / "keys"
+        exported.write_bytes(write_export(match_id, records, head))
+        key_file.write_text(spell_keys(keys), encoding="ascii")
+        report = verifier.verify(exported, key_file)
+    return finding._replace(fault="" if report.code == verifier.OK else report.lines[0])
