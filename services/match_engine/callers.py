@@ -1,0 +1,121 @@
+"""Who asks, and what that is in a match: a seat, somebody who looks, or nobody."""
+
+from dataclasses import dataclass
+
+from google.protobuf.message import DecodeError
+
+from libs.chassis import identity
+from libs.chassis.status import refused
+from libs.kernel.ids import PlayerId
+from libs.kernel.reasons import Reason
+from libs.rules import events as e
+from libs.rules.match import Match
+from opolyx.engine.v1 import caller_pb2 as pb
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A person, who may have a seat, or an operator, who is a person too."""
+
+    player_id: PlayerId
+
+
+@dataclass(frozen=True, slots=True)
+class BotSeat:
+    """The bot runner, acting for one seat; nobody where that seat is no bot's."""
+
+    seat: int
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """A service that calls as itself, and has no seat anywhere."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Nobody:
+    """Nobody in particular: what is public may be seen."""
+
+
+Caller = Person | BotSeat | Serving | Nobody
+
+
+def caller_of(message: pb.Caller) -> Caller:
+    """Read on whose behalf a service calls."""
+    match message.WhichOneof("caller"):
+        case "player_id":
+            return Person(PlayerId(message.player_id))
+        case "bot_seat":
+            return BotSeat(message.bot_seat)
+        case "operator_id":
+            return Person(PlayerId(message.operator_id))
+        case "service":
+            return Serving(message.service)
+        case None:
+            return Nobody()
+
+
+def present_caller() -> Caller:
+    """Return on whose behalf the call is made that is being handled.
+
+    Raises:
+        RefusedError: NOT_ALLOWED, what the calling service says of it cannot be read.
+
+    """
+    made_by = identity.caller()
+    if made_by.on_behalf:
+        try:
+            return caller_of(pb.Caller.FromString(made_by.on_behalf))
+        except DecodeError:
+            raise refused(Reason.NOT_ALLOWED) from None
+    return Serving(made_by.service) if made_by.service else Nobody()
+
+
+def is_automatic(caller: Caller) -> bool:
+    """Tell whether *caller* derives the ids of its commands, as bots and services do (W3)."""
+    return isinstance(caller, BotSeat | Serving)
+
+
+def viewer_of(caller: Caller, match: Match) -> int:
+    """Return the seat that *caller* has in a match, `NOBODY` if none."""
+    match caller:
+        case Person(player_id):
+            seats = (seat for seat, spec in enumerate(match.specs) if spec.player == player_id)
+            # A bot's seat has no player, and must not be found by a caller without an id.
+            return next(seats, e.NOBODY) if player_id else e.NOBODY
+        case BotSeat(seat):
+            is_bots = match.has_seat(seat) and match.specs[seat].kind == e.BOT
+            return seat if is_bots else e.NOBODY
+        case Serving() | Nobody():
+            return e.NOBODY
+
+
+def seat_of(caller: Caller, match: Match) -> int:
+    """Return the seat that *caller* has in a match.
+
+    Raises:
+        RefusedError: NOT_SEATED, it has none.
+
+    """
+    seat = viewer_of(caller, match)
+    if seat == e.NOBODY:
+        raise refused(Reason.NOT_SEATED, seats=len(match.specs))
+    return seat
+
+
+def may_see(caller: Caller, match: Match) -> bool:  # noqa: ARG001 - what private ones will ask
+    """Tell whether *caller* may see a match. Every match is public in this release."""
+    return True
+
+
+def check_sees(caller: Caller, match: Match) -> None:
+    """Go on if *caller* may see a match.
+
+    Raises:
+        RefusedError: MATCH_NOT_FOUND, as if it were not there.
+
+    """
+    if not may_see(caller, match):
+        raise refused(Reason.MATCH_NOT_FOUND)
