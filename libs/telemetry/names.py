@@ -10,6 +10,7 @@ from typing import Annotated, Final, Literal, TypedDict, get_args
 
 LogEvent = Literal[
     "background_work_failed",
+    "clock_not_measured",
     "command_accepted",
     "command_refused",
     "consumer_started",
@@ -19,7 +20,12 @@ LogEvent = Literal[
     "development_key_made",
     "development_tokens_accepted",
     "gap_filled",
+    "gap_not_filled",
     "key_set_unavailable",
+    "lease_lapsed",
+    "lease_not_released",
+    "lease_not_renewed",
+    "lease_taken",
     "metrics_exposed",
     "rpc_failed",
     "rpc_handled",
@@ -30,6 +36,7 @@ LogEvent = Literal[
     "service_failed",
     "service_started",
     "service_stopped",
+    "shards_claimed",
     "stop_requested",
     "traces_exported",
     "traces_shutdown_overran",
@@ -39,6 +46,7 @@ LogEvent = Literal[
 
 LOG_EVENTS: Final[dict[LogEvent, str]] = {
     "background_work_failed": "Work that restarts by itself ended in an error; it is tried again.",
+    "clock_not_measured": "The store did not tell its time; the engine's clock goes on alone.",
     "command_accepted": "The rules allowed a command, and what it did is durable.",
     "command_refused": "The rules said no, which is an answer and not an error.",
     "consumer_started": "A group began to read topics.",
@@ -48,7 +56,12 @@ LOG_EVENTS: Final[dict[LogEvent, str]] = {
     "development_key_made": "A key for development tokens was made, at the first start.",
     "development_tokens_accepted": "Whoever reads the data folder can be anybody: not for play.",
     "gap_filled": "Records that did not arrive by the log were fetched from their engine.",
+    "gap_not_filled": "The engine that has the missing records does not answer; tried again.",
     "key_set_unavailable": "The keys of the token issuer could not be fetched.",
+    "lease_lapsed": "An engine lost its lease, or trusts it no longer: it serves nothing.",
+    "lease_not_released": "An engine ended and could not say so; its lease lapses by itself.",
+    "lease_not_renewed": "The store did not answer in time; the engine tries again.",
+    "lease_taken": "An engine began to live under its name.",
     "metrics_exposed": "Prometheus can read the metrics of this process.",
     "rpc_failed": "A bug ended an RPC; the caller was told nothing but that.",
     "rpc_handled": "An RPC ended: its canonical line.",
@@ -59,6 +72,7 @@ LOG_EVENTS: Final[dict[LogEvent, str]] = {
     "service_failed": "A service ended in an error, and takes its process with it.",
     "service_started": "A service is ready.",
     "service_stopped": "A service has ended.",
+    "shards_claimed": "An engine took shards: new ones, or those of an engine that is gone.",
     "stop_requested": "The operating system, or somebody at the keyboard, asked us to stop.",
     "traces_exported": "Spans go to an OpenTelemetry collector.",
     "traces_shutdown_overran": "The collector did not take the last spans; they are lost.",
@@ -84,6 +98,7 @@ class LogFields(TypedDict, total=False):
     error: Annotated[str, "the class of an exception, without its text"]
     first_seq: Annotated[int, "the sequence of a record's first event"]
     group: Annotated[str, "the consumer group"]
+    instance: Annotated[str, "an engine, by its stable name"]
     key: Annotated[str, "the key of a log entry: the match, room or player"]
     last_seq: Annotated[int, "the sequence of a record's last event"]
     match_id: Annotated[str, "the match"]
@@ -189,6 +204,18 @@ MATCH_COMMANDS: Final = CounterName(
 MATCHES_ACTIVE: Final = GaugeName(
     "opolyx_matches_active",
     "Matches in the memory of this engine.",
+)
+SHARDS_OWNED: Final = GaugeName(
+    "opolyx_shards_owned",
+    "Shards of matches that this engine serves.",
+)
+LEASE_LAPSES: Final = CounterName(
+    "opolyx_lease_lapses_total",
+    "Times that this engine lost its lease, or trusted it no longer.",
+)
+CLOCK_OFFSET: Final = GaugeName(
+    "opolyx_clock_offset_seconds",
+    "By how much the store's clock was ahead of this engine's when they were compared last.",
 )
 EVENTSTORE_APPEND: Final = HistogramName(
     "opolyx_eventstore_append_seconds",
