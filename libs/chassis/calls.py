@@ -3,7 +3,7 @@
 import asyncio
 import re
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,6 +17,9 @@ from libs.kernel.ids import fresh_id
 
 REQUEST_ID: Final = "x-request-id"
 """Metadata by which a caller names a call, and which is told back in its trailers."""
+
+FAREWELL_S: Final = 1.0
+"""How long a handler that wants to may take for its last words (start)."""
 
 _NAMED_WELL: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}", re.ASCII)
 _INFRASTRUCTURE: Final = ("grpc.health.", "grpc.reflection.")
@@ -47,6 +50,8 @@ class Call:
 
     __slots__ = (
         "_began_s",
+        "_farewell",
+        "_is_cut",
         "_is_over",
         "_task",
         "code",
@@ -65,6 +70,8 @@ class Call:
         self._task = task
         self._began_s = time.perf_counter()
         self._is_over = False
+        self._is_cut = False
+        self._farewell: Callable[[RefusedError], None] | None = None
         self.method = method
         self.code = StatusCode.OK
         self.reason = ""
@@ -80,16 +87,27 @@ class Call:
     def end(self, refusal: RefusedError) -> None:
         """End the call with this status, wherever its handler is; nothing if it is over anyway.
 
-        The handler sees itself cancelled, as it does when the client goes away.
+        The handler sees itself cancelled, as it does when the client goes away; at once, unless it
+        has asked to be told first.
         """
-        if not self._is_over and self.ended_by is None:
-            self.ended_by = refusal
-            self._task.cancel()
+        if self._is_over or self.ended_by is not None:
+            return
+        self.ended_by = refusal
+        if self._farewell is None:
+            self._cut()
+            return
+        self._farewell(refusal)
+        self.expiry = asyncio.get_running_loop().call_later(FAREWELL_S, self._cut)
+
+    def on_end(self, farewell: Callable[[RefusedError], None]) -> None:
+        """Have *farewell* called with what ends the call, and its handler cancelled later."""
+        self._farewell = farewell
 
     def take_end(self) -> RefusedError | None:
         """Return what ended the call from outside, and take the cancellation back; else None."""
-        if self.ended_by is not None:
-            self._task.uncancel()
+        if not self._is_cut:
+            return None
+        self._task.uncancel()
         return self.ended_by
 
     def close(self) -> float:
@@ -98,6 +116,10 @@ class Call:
         if self.expiry is not None:
             self.expiry.cancel()
         return time.perf_counter() - self._began_s
+
+    def _cut(self) -> None:
+        self._is_cut = True
+        self._task.cancel()
 
 
 class StreamContext:
@@ -136,8 +158,20 @@ class StreamContext:
 
     async def write(self, message: Any) -> None:
         """Send a response; waits while the client does not read."""
-        await self._context.write(self._write(message))
+        await self.send(self._write(message))
+
+    async def send(self, data: bytes) -> None:
+        """Send a response that is encoded already, for whoever sends the same to many."""
+        await self._context.write(data)
         self._call.sent += 1
+
+    def on_end(self, farewell: Callable[[RefusedError], None]) -> None:
+        """Have *farewell* called when the call is to end: drained, or its token expired.
+
+        The handler then has `FAREWELL_S` to say go away in its own words and to raise the refusal;
+        without this it is cancelled at once.
+        """
+        self._call.on_end(farewell)
 
     async def requests(self) -> AsyncIterator[Any]:
         """Yield the requests until the client has no more. Raises what `read` does."""

@@ -96,10 +96,12 @@ class Engines:
     ) -> T:
         """Do *work* with the owner of a match; again elsewhere if it turns out not to own it.
 
-        *work* must be safe to do twice: an engine that vanished may have done it.
+        *work* must be safe to do twice: an engine that vanished may have done it. Instead of what
+        gRPC raises it may raise a refusal of its own that says the same.
 
         Raises:
-            RefusedError: NOT_OWNER_OF_SHARD, nobody who owns it was found in time.
+            RefusedError: NOT_OWNER_OF_SHARD, nobody who owns it was found in time; or what *work*
+                raised.
             grpc.aio.AioRpcError: what *work* raised.
 
         """
@@ -112,6 +114,9 @@ class Engines:
                     return await work(self.channel(address))
                 except grpc.aio.AioRpcError as error:
                     if not _is_elsewhere(error):
+                        raise
+                except RefusedError as error:
+                    if error.told.reason not in _ELSEWHERE:
                         raise
             if asyncio.get_running_loop().time() + pause_s > end_s:
                 raise refused(Reason.NOT_OWNER_OF_SHARD)

@@ -16,6 +16,9 @@ from libs.kernel.reasons import Reason
 SIZE_MAX: Final = 8 * 1024
 """How long a token may be, in characters."""
 
+NAME_MAX: Final = 64
+"""How much of a name is taken from a token, in characters."""
+
 REMEMBERED: Final = 4_096
 """Of how many tokens it is kept that they are good, and for how long, in milliseconds (start). So
 long a key that was withdrawn still works."""
@@ -45,6 +48,7 @@ class Caller:
         expires_at_ms: when the token ends, leeway included, and with it a person's streams.
         on_behalf: for whom a trusted service calls, as it says: an `opolyx.engine.v1.Caller`, in
             bytes; empty if it calls as itself.
+        name: how the person is called, as the token has it; may be empty. Never logged either.
 
     """
 
@@ -52,6 +56,7 @@ class Caller:
     roles: frozenset[str]
     expires_at_ms: int | None = None
     on_behalf: bytes = b""
+    name: str = ""
 
     @property
     def service(self) -> str | None:
@@ -190,7 +195,8 @@ class TokenVerifier:
         expires_at_ms = _ms(claims["exp"]) + leeway_ms
         if self._rules.token_type == SERVICE_TYPE:
             return Caller(subject, frozenset({service(subject)}), expires_at_ms)
-        return Caller(subject, _roles(claims.get("roles")), expires_at_ms)
+        roles = _roles(claims.get("roles"))
+        return Caller(subject, roles, expires_at_ms, name=_name(claims.get("name")))
 
     def _check_expiry(self, found: Caller, now_ms: int) -> None:
         assert found.expires_at_ms is not None
@@ -220,6 +226,10 @@ def _roles(claimed: object) -> frozenset[str]:
     if SPECTATOR in given:
         return frozenset({SPECTATOR})
     return frozenset({PERSON, OPERATOR}) if OPERATOR in given else frozenset({PERSON})
+
+
+def _name(claimed: object) -> str:
+    return claimed[:NAME_MAX] if isinstance(claimed, str) else ""
 
 
 def _ms(seconds: object) -> int:

@@ -69,11 +69,12 @@ class DevelopmentIssuer:
     def issue(
         self, subject: str, *, roles: Iterable[str] = (), ttl_ms: int = PERSON_TOKEN_MS
     ) -> str:
-        """Return a token about *subject*; *roles* may be operator or spectator."""
+        """Return a token about *subject*, called so too; *roles* may be operator or spectator."""
         claims = {
             "iss": self._settings.issuer,
             "aud": self._settings.audience,
             "sub": subject,
+            "name": subject,
             "roles": sorted(roles),
         }
         return self._sign(claims, self._settings.token_type, ttl_ms)
