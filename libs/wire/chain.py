@@ -77,18 +77,9 @@ def follow(records: Iterable[StoredRecord]) -> Iterator[Record]:
         NewerSchemaError: a record was written by a newer opolyx.
 
     """
-    end = _End()
-    before = None
+    reader = ChainReader()
     for stored in records:
-        record = record_of(*end.take(stored))
-        if before is not None and (
-            record.match_id != before.match_id
-            or record.fence < before.fence
-            or record.at_ms < before.at_ms
-        ):
-            raise BrokenChainError(f"the record at {record.first_seq} does not go on")
-        before = record
-        yield record
+        yield reader.take(stored)
 
 
 def rebuild(records: Iterable[StoredRecord]) -> Match:
@@ -105,6 +96,37 @@ def rebuild(records: Iterable[StoredRecord]) -> Match:
         _, events = end.take(stored)
         apply(match, events)
     return match
+
+
+class ChainReader:
+    """Reads the records of a match as they come, from the first on: what `follow` is made of."""
+
+    def __init__(self) -> None:
+        self._end = _End()
+        self._before: Record | None = None
+
+    @property
+    def last_seq(self) -> int:
+        """The sequence of the last record that was taken, 0 before the first."""
+        return self._end.last_seq
+
+    @property
+    def last_hash(self) -> bytes:
+        """Its hash, `GENESIS` before the first."""
+        return self._end.last_hash
+
+    def take(self, stored: StoredRecord) -> Record:
+        """Read the next record, if it joins on. Raises what `follow` does."""
+        record = record_of(*self._end.take(stored))
+        before = self._before
+        if before is not None and (
+            record.match_id != before.match_id
+            or record.fence < before.fence
+            or record.at_ms < before.at_ms
+        ):
+            raise BrokenChainError(f"the record at {record.first_seq} does not go on")
+        self._before = record
+        return record
 
 
 class _End:

@@ -7,7 +7,7 @@ import pytest
 from libs.kernel.ids import CommandId, MatchId
 from libs.rules import events as e
 from libs.rules.rule_sets import RULE_SETS
-from libs.wire.chain import BrokenChainError, Chain, follow, rebuild
+from libs.wire.chain import BrokenChainError, Chain, ChainReader, follow, rebuild
 from libs.wire.record import GENESIS, Record, StoredRecord, chain_hash, encode
 from tests.support.matches import play_match
 
@@ -116,3 +116,15 @@ class TestBrokenChains:
 
         with pytest.raises(BrokenChainError):
             list(follow([first, StoredRecord(3, 3, chain_hash(first.hash, data), data)]))
+
+
+def test_records_are_read_as_they_come() -> None:
+    reader = ChainReader()
+    first, second, third = three_records()
+
+    assert (reader.last_seq, reader.last_hash) == (0, GENESIS)
+    assert [reader.take(r).first_seq for r in (first, second)] == [1, 3]
+    assert (reader.last_seq, reader.last_hash) == (second.last_seq, second.hash)
+    with pytest.raises(BrokenChainError):
+        reader.take(second)
+    assert reader.take(third).last_seq == 6
