@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Annotated, Final, Literal, TypedDict, get_args
 
 LogEvent = Literal[
+    "arm_stream_lost",
+    "arm_stream_opened",
     "background_work_failed",
     "clock_not_measured",
     "command_accepted",
@@ -19,6 +21,8 @@ LogEvent = Literal[
     "delivery_handled",
     "development_key_made",
     "development_tokens_accepted",
+    "fire_stream_lost",
+    "fire_stream_opened",
     "gap_filled",
     "gap_not_filled",
     "key_set_unavailable",
@@ -38,6 +42,7 @@ LogEvent = Literal[
     "service_stopped",
     "shards_claimed",
     "stop_requested",
+    "sweep_failed",
     "traces_exported",
     "traces_shutdown_overran",
     "zombie_dropped",
@@ -45,6 +50,8 @@ LogEvent = Literal[
 """What may happen, in the past tense. The `event` of a log line."""
 
 LOG_EVENTS: Final[dict[LogEvent, str]] = {
+    "arm_stream_lost": "The timer service is away; the engine's own sweeper fires meanwhile (T6).",
+    "arm_stream_opened": "The timer service is told of deadlines, first of all that are loaded.",
     "background_work_failed": "Work that restarts by itself ended in an error; it is tried again.",
     "clock_not_measured": "The store did not tell its time; the engine's clock goes on alone.",
     "command_accepted": "The rules allowed a command, and what it did is durable.",
@@ -55,6 +62,8 @@ LOG_EVENTS: Final[dict[LogEvent, str]] = {
     "delivery_handled": "One entry of the log was handled: the canonical line of a delivery.",
     "development_key_made": "A key for development tokens was made, at the first start.",
     "development_tokens_accepted": "Whoever reads the data folder can be anybody: not for play.",
+    "fire_stream_lost": "An engine is away, or silent; what it owes an answer for is fired again.",
+    "fire_stream_opened": "Deadlines are fired at an engine over a stream (T3).",
     "gap_filled": "Records that did not arrive by the log were fetched from their engine.",
     "gap_not_filled": "The engine that has the missing records does not answer; tried again.",
     "key_set_unavailable": "The keys of the token issuer could not be fetched.",
@@ -74,6 +83,7 @@ LOG_EVENTS: Final[dict[LogEvent, str]] = {
     "service_stopped": "A service has ended.",
     "shards_claimed": "An engine took shards: new ones, or those of an engine that is gone.",
     "stop_requested": "The operating system, or somebody at the keyboard, asked us to stop.",
+    "sweep_failed": "A match could not be swept (T6), which may be a bug; it is left alone a while.",
     "traces_exported": "Spans go to an OpenTelemetry collector.",
     "traces_shutdown_overran": "The collector did not take the last spans; they are lost.",
     "zombie_dropped": "A record was not the one that the chain holds: an incident (R1).",
@@ -235,6 +245,23 @@ TIMER_LATENESS: Final = HistogramName(
     "opolyx_timer_lateness_seconds",
     "From when a deadline was due to when it was acted on.",
     buckets=SECONDS_LONG,
+)
+TIMER_FIRES: Final = CounterName(
+    "opolyx_timer_fires_total",
+    "Answers to fired deadlines: done, stale, not_due, refused, or lost if none came.",
+    ("outcome",),
+)
+TIMER_ARMED: Final = GaugeName(
+    "opolyx_timer_armed_deadlines",
+    "Deadlines that the timer service knows and has not seen done.",
+)
+ARMING_UNTOLD: Final = GaugeName(
+    "opolyx_arming_untold_matches",
+    "Matches whose deadlines changed and that wait to be told to the timer service.",
+)
+SWEEPER_FIRES: Final = CounterName(
+    "opolyx_sweeper_fires_total",
+    "Deadlines that an engine fired by itself, being overdue (T6): is the timer service well?",
 )
 LOG_APPEND: Final = HistogramName(
     "opolyx_log_append_seconds",
