@@ -145,6 +145,10 @@ class Follower:
         waited_ms = now_ms - self._waiting_since_ms
         return waited_ms >= GAP_WAIT_MS or len(self._waiting) >= WAITING_MAX
 
+    def postpone(self, now_ms: int) -> None:
+        """Let a gap that could not be filled wait for as long again."""
+        self._waiting_since_ms = now_ms
+
     def give_up(self) -> list[ChainedRecord]:
         """Forget whatever waits, and return it: no gap is left."""
         given_up = list(self._waiting.values())

@@ -22,18 +22,31 @@ Load = Callable[[MatchId], Awaitable[Position]]
 
 Apply = Callable[[ChainedRecord], Awaitable[None]]
 """Writes a record's effects and its position (last_seq, hash) in ONE transaction of the reader's
-own store (R2). What it raises ends the reader, and the record comes again."""
+own store (R2). `PoisonError` says that this can never be done, and the match is given up; anything
+else that it raises ends the reader, and the record comes again."""
 
 Fetch = Callable[[MatchId, int], Awaitable[Sequence[bytes]]]
 """Asks the engine (ReadEvents) for the records of a match after a sequence: the next ones in order,
-as many as it likes, none only if there are none."""
+as many as it likes, none only if there are none. `UnfetchedError` says that nobody answers."""
 
 
 class BrokenStreamError(Exception):
     """What the reader has of a match does not go together with what its engine has: an incident.
 
     The reader's projection of the match must be rebuilt, or its engine be asked what it did.
+
+    Attributes:
+        match_id: the match.
+
     """
+
+    def __init__(self, match_id: MatchId) -> None:
+        super().__init__(match_id)
+        self.match_id = match_id
+
+
+class UnfetchedError(Exception):
+    """The engine does not answer for a match now. Its gap stays, and is tried again in a while."""
 
 
 class RecordReader:
@@ -74,7 +87,11 @@ class RecordReader:
         follower = await self._follower(record.match_id)
         if await self._take(follower, record) is Verdict.WAITS:
             self._in_hand.setdefault(record.match_id, []).append(delivery)
-        await self._take_joining(record.match_id, follower)
+        try:
+            await self._take_joining(record.match_id, follower)
+        except PoisonError as error:
+            # Not this delivery, but one that had waited for it.
+            await self._bury(record.match_id, str(error))
 
     async def settle(self) -> bool:
         """Fill the gaps that have lasted too long. See `Handler.settle`.
@@ -86,8 +103,18 @@ class RecordReader:
         for match_id in list(self._in_hand):
             follower = await self._follower(match_id)
             if follower.is_overdue(self._clock.now_ms()):
-                await self._fill(match_id, follower)
+                await self._try_to_fill(match_id, follower)
         return not self._in_hand
+
+    async def _try_to_fill(self, match_id: MatchId, follower: Follower) -> None:
+        try:
+            await self._fill(match_id, follower)
+        except UnfetchedError as error:
+            # Other matches go on meanwhile; nothing is committed before this one does too.
+            follower.postpone(self._clock.now_ms())
+            _log.warning("gap_not_filled", match_id=match_id, reason=str(error))
+        except PoisonError as error:
+            await self._bury(match_id, str(error))
 
     async def _fill(self, match_id: MatchId, follower: Follower) -> None:
         self._gaps.inc()
@@ -96,8 +123,7 @@ class RecordReader:
             try:
                 fetched = [open_record(d) for d in await self._fetch(match_id, before.last_seq)]
             except UnreadableError as error:
-                await self._bury(match_id, f"behind a record that is none: {error}")
-                return
+                raise PoisonError(f"behind a record that is none: {error}") from error
             for record in fetched:
                 await self._take(follower, record)
             if not fetched:
@@ -141,9 +167,9 @@ class RecordReader:
 
     async def _bury(self, match_id: MatchId, reason: str) -> None:
         """Give the match up: what waits goes to the dead topic, and what comes will follow."""
-        for delivery in self._in_hand.pop(match_id):
+        for delivery in self._in_hand.pop(match_id, ()):
             await self._dead_letters.bury(delivery, reason)
-        del self._followers[match_id]
+        self._followers.pop(match_id, None)
 
     async def _follower(self, match_id: MatchId) -> Follower:
         follower = self._followers.get(match_id)

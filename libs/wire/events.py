@@ -6,7 +6,7 @@ the question which of its fields is set would; and events whose bytes were read 
 parsed at all.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Final, get_args
 
 from google.protobuf.message import DecodeError
@@ -57,6 +57,23 @@ def read_events(framed: Iterable[bytes]) -> list[e.Event]:
     except KeyError as error:
         raise NewerSchemaError(f"word number {error} is not known here") from error
     return events
+
+
+def reader_of(kinds: Collection[type[e.Event]]) -> Callable[[Iterable[bytes]], list[e.Event]]:
+    """Return what reads, of a record's events, those of these *kinds* alone, as `read_events` does.
+
+    The others are told by their tags and not parsed, so they may be damaged; what is not known here
+    is still found.
+    """
+    wanted = frozenset(kinds)
+    passed_over = {tag for kind, (tag, _) in _BY_CLASS.items() if kind not in wanted}
+
+    def read(framed: Iterable[bytes]) -> list[e.Event]:
+        events = read_events(each for each in framed if each[:_TAG_SIZE] not in passed_over)
+        # One that was not written by its usual tag is of any kind.
+        return [event for event in events if event.__class__ in wanted]
+
+    return read
 
 
 def write_event(event: e.Event) -> bytes:

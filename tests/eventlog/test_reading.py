@@ -6,7 +6,7 @@ from libs.eventlog.dead_letters import DeadLetters, PoisonError
 from libs.eventlog.following import GAP_WAIT_MS, ChainedRecord, Position
 from libs.eventlog.local import LocalEventLog
 from libs.eventlog.ports import Delivery, Entry
-from libs.eventlog.reading import BrokenStreamError, RecordReader
+from libs.eventlog.reading import BrokenStreamError, RecordReader, UnfetchedError
 from libs.eventlog.storage import MemoryLogStorage
 from libs.eventlog.topics import dead, partition_of
 from libs.kernel.clock import ManualClock
@@ -32,6 +32,8 @@ class Reading:
         ]
         self.applied: list[int] = []
         self.fetches = 0
+        self.is_engine_away = False
+        self.poison: set[int] = set()
         self.position = Position()
         self.log = LocalEventLog(MemoryLogStorage(), self.clock)
         self.reader = self.start()
@@ -64,12 +66,16 @@ class Reading:
         return self.position
 
     async def _apply(self, record: ChainedRecord) -> None:
+        if record.first_seq in self.poison:
+            raise PoisonError("it makes no sense")
         self.applied.append(record.first_seq)
         self.position = Position(record.last_seq, record.hash)
 
     async def _fetch(self, match_id: MatchId, after_seq: int) -> Sequence[bytes]:
         assert match_id == self.match_id
         self.fetches += 1
+        if self.is_engine_away:
+            raise UnfetchedError("no engine answers")
         return self.engine[after_seq : after_seq + 2]
 
 
@@ -152,6 +158,63 @@ async def test_a_match_whose_gap_can_not_be_read_goes_to_the_dead_letters(
     letters = await take(reading.log, 2, group="ops", topics=[dead(TOPIC)])
     assert values(letters) == reading.engine[2:4]
     assert reading.applied == [1]
+
+
+async def test_a_gap_that_no_engine_can_fill_now_is_tried_again_later(reading: Reading) -> None:
+    await reading.give(1, 3)
+    reading.clock.advance(GAP_WAIT_MS)
+    reading.is_engine_away = True
+    settled = [await reading.reader.settle() for _ in range(3)]
+    reading.is_engine_away = False
+    reading.clock.advance(GAP_WAIT_MS)
+
+    assert await reading.reader.settle()
+    assert settled == [False] * 3
+    assert reading.fetches == 2
+    assert reading.applied == [1, 2, 3]
+
+
+async def test_a_record_that_can_never_be_applied_is_poison(reading: Reading) -> None:
+    reading.poison = {2}
+
+    with pytest.raises(PoisonError):
+        await reading.give(1, 2)
+
+
+async def test_one_that_waited_and_can_never_be_applied_goes_to_the_dead_letters(
+    reading: Reading,
+) -> None:
+    reading.poison = {3}
+
+    await reading.give(1, 3, 4, 2)
+
+    letters = await take(reading.log, 2, group="ops", topics=[dead(TOPIC)])
+    assert values(letters) == reading.engine[2:4]
+    assert reading.applied == [1, 2]
+    assert await reading.reader.settle()
+
+
+async def test_one_that_was_fetched_and_can_never_be_applied_takes_along_what_waits(
+    reading: Reading,
+) -> None:
+    reading.poison = {2}
+    await reading.give(1, 3)
+    reading.clock.advance(GAP_WAIT_MS)
+
+    assert await reading.reader.settle()
+    letters = await take(reading.log, 1, group="ops", topics=[dead(TOPIC)])
+    assert values(letters) == reading.engine[2:3]
+
+
+async def test_a_broken_stream_names_its_match(reading: Reading) -> None:
+    reading.position = Position(1, b"\1" * 32)
+    await reading.give(3)
+    reading.clock.advance(GAP_WAIT_MS)
+
+    with pytest.raises(BrokenStreamError) as raised:
+        await reading.reader.settle()
+
+    assert raised.value.match_id == reading.match_id
 
 
 async def test_what_the_reader_can_not_apply_comes_again(reading: Reading) -> None:

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from libs.rules import events as e
 from libs.wire import readers, writers
-from libs.wire.events import NewerSchemaError, UnreadableError, read_events, write_event
+from libs.wire.events import (
+    NewerSchemaError,
+    UnreadableError,
+    read_events,
+    reader_of,
+    write_event,
+)
 from opolyx.record.v1 import event_pb2 as pb
 from tests.support.events import ANY_EVENT, DECISIONS, EVENT_CLASSES, RARITIES, WORDS, instances
 
@@ -51,6 +57,25 @@ def test_fields_of_a_later_version_are_passed_over(event: e.Event, number: int) 
     getattr(message, name).MergeFromString(_varint(number << 3) + b"\x05")
 
     assert read_events([message.SerializeToString()]) == [event]
+
+
+@given(st.lists(ANY_EVENT), st.sampled_from(EVENT_CLASSES))
+def test_a_reader_of_some_kinds_gives_those_alone(events: list[e.Event], kind: type[Any]) -> None:
+    framed = [write_event(event) for event in events]
+    spread = [_with_a_longer_length(written) for written in framed]
+    wanted = [event for event in events if type(event) is kind]
+
+    assert reader_of([kind])(framed) == wanted
+    assert reader_of([kind])(spread) == wanted
+
+
+def test_a_reader_of_some_kinds_still_finds_what_is_not_known_here() -> None:
+    read = reader_of([e.MatchEnded])
+
+    with pytest.raises(NewerSchemaError):
+        read([_varint(999 << 3 | 2) + b"\x00"])
+    with pytest.raises(UnreadableError):
+        read([b"\x01"])
 
 
 class TestWhatCannotBeRead:
