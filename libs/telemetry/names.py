@@ -83,7 +83,7 @@ LOG_EVENTS: Final[dict[LogEvent, str]] = {
     "service_stopped": "A service has ended.",
     "shards_claimed": "An engine took shards: new ones, or those of an engine that is gone.",
     "stop_requested": "The operating system, or somebody at the keyboard, asked us to stop.",
-    "sweep_failed": "A match could not be swept (T6), which may be a bug; it is left alone a while.",
+    "sweep_failed": "A match could not be swept (T6): an incident. It is left alone a while.",
     "traces_exported": "Spans go to an OpenTelemetry collector.",
     "traces_shutdown_overran": "The collector did not take the last spans; they are lost.",
     "zombie_dropped": "A record was not the one that the chain holds: an incident (R1).",
