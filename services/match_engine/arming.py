@@ -55,7 +55,8 @@ class Arming:
         """
         self._stub = pb_grpc.TimerServiceStub(timer)
         self._loaded = loaded
-        self._told: dict[MatchId, Deadlines] = {}
+        # As of which sequence, and what.
+        self._told: dict[MatchId, tuple[int, Deadlines]] = {}
         # By match, the latest alone: however slow the timer is, it never grows past that.
         self._waiting: dict[MatchId, pb.ArmRequest.ArmedMatch] = {}
         # The number of each batch, and when its answer is overdue by the clock of the loop.
@@ -75,13 +76,17 @@ class Arming:
         """Have the match's deadlines told, unless they were told as they are. Never waits."""
         if not self._is_open:
             return
-        match_id, deadlines = live.chain.match_id, _deadlines(live.match)
-        if self._told.get(match_id) == deadlines:
+        match_id, sequence = live.match_id, live.chain.last_seq
+        told_to, told = self._told.get(match_id, (0, None))
+        if told_to == sequence:
             return
-        self._told[match_id] = deadlines
+        deadlines = _deadlines(live.match)
+        self._told[match_id] = sequence, deadlines
+        if deadlines == told:
+            return
         # Taken out first, so that it waits behind those that were changed before it.
         self._waiting.pop(match_id, None)
-        self._waiting[match_id] = _armed(match_id, live.chain.last_seq, deadlines)
+        self._waiting[match_id] = _armed(match_id, sequence, deadlines)
         self._something.set()
 
     async def run(self) -> NoReturn:

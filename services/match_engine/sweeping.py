@@ -11,6 +11,7 @@ from typing import Final, NoReturn
 from libs.chassis.status import RefusedError
 from libs.kernel.clock import Clock
 from libs.kernel.ids import MatchId
+from libs.kernel.reasons import Reason
 from libs.rules.clocks import next_deadline
 from libs.rules.events import DeadlineSet
 from libs.store.ports import MatchStore, StoreUnavailableError
@@ -39,8 +40,9 @@ IN_A_ROW: Final = 8
 TIMEOUT_S: Final = 5.0
 """How long one match may hold up a place among those at once."""
 
-REST_MS: Final = 10_000
-"""How long a match is left alone that could not be swept (start)."""
+SHORT_REST_MS: Final = 1_000
+LONG_REST_MS: Final = 30_000
+"""How long a match is left alone that could not be swept now, or that somebody must mend (start)."""
 
 _log: Final = logs.get()
 _FIRES: Final = metrics.counter(names.SWEEPER_FIRES)
@@ -98,7 +100,7 @@ class Sweeper:
             self._arm(live)
             deadline = next_deadline(live.match)
             if deadline is not None and deadline.due + LATE_MS <= now_ms:
-                late.append((deadline.due, live.chain.match_id))
+                late.append((deadline.due, live.match_id))
         late.sort()
         return [m for _, m in late if m not in self._resting][:MATCHES_MAX]
 
@@ -110,7 +112,7 @@ class Sweeper:
         # Those that rest come first again and again, and must not hide the others.
         limit = MATCHES_MAX + len(self._resting)
         wakes = await self._store.wakes_due(shards, now_ms + AHEAD_MS, limit)
-        loaded = {live.chain.match_id for live in self._loaded()}
+        loaded = {live.match_id for live in self._loaded()}
         return [
             wake.match_id
             for wake in wakes
@@ -160,13 +162,16 @@ class Sweeper:
         try:
             async with asyncio.timeout(TIMEOUT_S):
                 await work(match_id)
-        except (RefusedError, StoreUnavailableError, TimeoutError):
-            self._rest(match_id)
-        except Exception as error:  # a bug in one match must not take the clocks from the others
-            self._rest(match_id)
+        except RefusedError as error:
+            is_broken = error.told.reason == Reason.MATCH_QUARANTINED
+            self._rest(match_id, LONG_REST_MS if is_broken else SHORT_REST_MS)
+        except (StoreUnavailableError, TimeoutError):
+            self._rest(match_id, SHORT_REST_MS)
+        except Exception as error:  # noqa: BLE001 - one match's bug must not stop others' clocks
+            self._rest(match_id, LONG_REST_MS)
             _log.exception("sweep_failed", match_id=match_id, error=type(error).__name__)
         finally:
             self._places.release()
 
-    def _rest(self, match_id: MatchId) -> None:
-        self._resting[match_id] = self._clock.now_ms() + REST_MS
+    def _rest(self, match_id: MatchId, rest_ms: int) -> None:
+        self._resting[match_id] = self._clock.now_ms() + rest_ms
