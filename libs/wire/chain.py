@@ -29,7 +29,7 @@ class Chain:
     Attributes:
         match_id: the match.
         fence: of the writer; it may be raised and never falls.
-        last_seq, last_hash: of the last record, 0 and `GENESIS` before the first.
+        last_seq, last_hash, at_ms: of the last record, 0, `GENESIS` and 0 before the first.
 
     """
 
@@ -38,7 +38,14 @@ class Chain:
         self.fence = fence
         self.last_seq = 0
         self.last_hash = GENESIS
-        self._at_ms = 0
+        self.at_ms = 0
+
+    @classmethod
+    def behind(cls, last: Record, last_hash: bytes, fence: int) -> "Chain":
+        """Return the end of a stream whose last record is known, for its next writer."""
+        chain = cls(last.match_id, fence)
+        chain.last_seq, chain.last_hash, chain.at_ms = last.last_seq, last_hash, last.at_ms
+        return chain
 
     def join(
         self, command_id: CommandId, actor: str, at_ms: int, events: Sequence[e.Event]
@@ -49,7 +56,15 @@ class Chain:
             RecordTooLargeError: it is over 256 KiB; the chain is as before.
 
         """
-        at_ms = max(at_ms, self._at_ms)
+        record = self.draft(command_id, actor, at_ms, events)
+        self.advance(record, at_ms)
+        return record
+
+    def draft(
+        self, command_id: CommandId, actor: str, at_ms: int, events: Sequence[e.Event]
+    ) -> StoredRecord:
+        """Write what would be the next record, as `join` does, and leave the chain as it is."""
+        at_ms = max(at_ms, self.at_ms)
         first_seq = self.last_seq + 1
         record = Record(
             self.match_id,
@@ -62,10 +77,13 @@ class Chain:
             self.last_hash,
         )
         data = encode(record)
-        self.last_hash = chain_hash(self.last_hash, data)
-        self.last_seq = record.last_seq
-        self._at_ms = at_ms
-        return StoredRecord(first_seq, self.last_seq, self.last_hash, data)
+        return StoredRecord(first_seq, record.last_seq, chain_hash(self.last_hash, data), data)
+
+    def advance(self, record: StoredRecord, at_ms: int) -> None:
+        """Go on over the record that was drafted last, once it is known to be written."""
+        assert record.first_seq == self.last_seq + 1, record.first_seq
+        self.last_seq, self.last_hash = record.last_seq, record.hash
+        self.at_ms = max(at_ms, self.at_ms)
 
 
 def follow(records: Iterable[StoredRecord]) -> Iterator[Record]:
@@ -104,6 +122,21 @@ class ChainReader:
     def __init__(self) -> None:
         self._end = _End()
         self._before: Record | None = None
+
+    @classmethod
+    def at(cls, stored: StoredRecord) -> "ChainReader":
+        """Return a reader that begins with this record, wherever in the stream it stands.
+
+        What came before it is taken on its word.
+
+        Raises:
+            UnreadableError, NewerSchemaError: see `follow`.
+
+        """
+        reader = cls()
+        reader._end.last_seq = stored.first_seq - 1
+        reader._end.last_hash = open_envelope(stored.data).prev_hash
+        return reader
 
     @property
     def last_seq(self) -> int:

@@ -128,3 +128,41 @@ def test_records_are_read_as_they_come() -> None:
     with pytest.raises(BrokenChainError):
         reader.take(second)
     assert reader.take(third).last_seq == 6
+
+
+def test_records_are_read_from_anywhere_on() -> None:
+    _, second, third = three_records()
+    reader = ChainReader.at(second)
+
+    assert [reader.take(r).at_ms for r in (second, third)] == [2_000, 3_000]
+
+
+def test_a_record_that_was_tampered_with_is_no_beginning() -> None:
+    second = three_records()[1]
+    tampered = second._replace(data=second.data.replace(b"seat:0", b"seat:1"))
+
+    with pytest.raises(BrokenChainError):
+        ChainReader.at(tampered).take(tampered)
+
+
+def test_a_draft_leaves_the_chain_as_it_is_until_it_is_written() -> None:
+    chain = Chain(MATCH)
+    draft = chain.draft(CommandId("a"), "system", 5_000, [e.TurnEnded(0)])
+
+    assert (chain.last_seq, chain.last_hash, chain.at_ms) == (0, GENESIS, 0)
+    assert draft == chain.draft(CommandId("a"), "system", 5_000, [e.TurnEnded(0)])
+
+    chain.advance(draft, 5_000)
+
+    assert (chain.last_seq, chain.last_hash, chain.at_ms) == (1, draft.hash, 5_000)
+
+
+def test_a_chain_goes_on_behind_its_last_record() -> None:
+    records = three_records()
+    last = list(follow(records))[-1]
+    chain = Chain.behind(last, records[-1].hash, fence=7)
+    joined = chain.join(CommandId("x"), "system", 1, [e.TurnEnded(0)])
+
+    assert list(follow([*records, joined]))[-1] == Record(
+        MATCH, 7, 7, CommandId("x"), "system", 3_000, [e.TurnEnded(0)], records[-1].hash
+    )
