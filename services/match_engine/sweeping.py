@@ -42,7 +42,7 @@ TIMEOUT_S: Final = 5.0
 
 SHORT_REST_MS: Final = 1_000
 LONG_REST_MS: Final = 30_000
-"""How long a match is left alone that could not be swept now, or that somebody must mend (start)."""
+"""How long a match is left alone that could not be swept, or that somebody must mend (start)."""
 
 _log: Final = logs.get()
 _FIRES: Final = metrics.counter(names.SWEEPER_FIRES)
