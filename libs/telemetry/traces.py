@@ -89,6 +89,24 @@ def serving(method: str, metadata: Mapping[str, str]) -> Iterator[Span]:
 
 
 @contextmanager
+def deciding(command: str, match_id: str) -> Iterator[Span]:
+    """Open the span of a command's decision, its commit included; *command* is its kind.
+
+    Like `serving` it takes no exception for an error.
+    """
+    if not _state.recording:
+        yield trace.INVALID_SPAN
+        return
+    with _tracer.start_as_current_span(
+        f"decide {command}",
+        attributes={names.MATCH_ID: match_id, names.COMMAND_KIND: command},
+        record_exception=False,
+        set_status_on_exception=False,
+    ) as span:
+        yield span
+
+
+@contextmanager
 def appending(topics: Iterable[str]) -> Iterator[Span]:
     """Open the span of a write to the event log."""
     name = "append " + ", ".join(sorted(set(topics)))
