@@ -1,0 +1,29 @@
+"""Work that belongs together: when a part of it ends, so does the rest."""
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any
+
+
+async def first_of(*works: Coroutine[Any, Any, None]) -> None:
+    """Run *works* until the first of them returns or fails, and cancel the others.
+
+    Unlike a `TaskGroup` it raises what failed as it is, so that a refusal stays one.
+    """
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        await cancel_all(tasks)
+
+
+async def cancel_all(tasks: "list[asyncio.Task[None]]") -> None:
+    """Cancel *tasks*, and return when they have ended. What they raise by then is nobody's."""
+    for task in tasks:
+        task.cancel()
+    for task in tasks:
+        with suppress(asyncio.CancelledError, Exception):
+            await task
