@@ -1,7 +1,7 @@
 """A recorded match, held to all invariants from its records alone (write protocol, I1-I13)."""
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from libs.kernel.command_ids import fire_id
 from libs.rules.clocks import open_deadlines
@@ -10,9 +10,6 @@ from libs.rules.match import Match
 from libs.simulation.invariants import Auditor, BrokenInvariantError
 from libs.wire.chain import follow
 from libs.wire.record import GENESIS, Record, StoredRecord
-
-GRACE_MS: Final = 250
-"""How long after its deadline a decision that was under way still counts (T5)."""
 
 
 class Audited(NamedTuple):
@@ -43,7 +40,7 @@ def audit(stored: Iterable[StoredRecord]) -> Audited:
 
     """
     kept = list(stored)
-    match, auditor = Match(), Auditor(grace_ms=GRACE_MS)
+    match, auditor = Match(), Auditor(has_grace=True)
     seen: set[str] = set()
     for record in follow(kept):
         if record.command_id in seen:

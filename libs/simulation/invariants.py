@@ -12,6 +12,7 @@ from libs.rules import events as e
 from libs.rules import phases
 from libs.rules.board import JAIL, MAX_LEVEL, SQUARES
 from libs.rules.cards import DECK_SIZE
+from libs.rules.clocks import fires_at
 from libs.rules.evolve import evolve
 from libs.rules.ledger import transfers
 from libs.rules.match import ATTRIBUTES, Match
@@ -31,9 +32,9 @@ class Auditor:
 
     """
 
-    def __init__(self, *, grace_ms: int = 0) -> None:
-        """Begin; *grace_ms* is how late a decision still counts, as its engine allows (T5)."""
-        self._grace_ms = grace_ms
+    def __init__(self, *, has_grace: bool = False) -> None:
+        """Begin; *has_grace*: decisions that were on their way count, as an engine has it (T5)."""
+        self._has_grace = has_grace
         self.cash: list[int] = []
         self.bank = 0
         self.owner = [e.NOBODY] * SQUARES
@@ -85,7 +86,7 @@ class Auditor:
             _require(at_ms >= deadline.due, "no deadline acts early (I12)", cause)
         is_moved = isinstance(cause, e.DeadlineExtended | e.MatchFrozen | e.MatchResumed)
         if not is_fired and not is_moved and self._replica.frozen_at < 0:
-            last = deadline.due + (0 if deadline.kind == phases.AUCTION else self._grace_ms)
+            last = fires_at(deadline) if self._has_grace else deadline.due
             _require(at_ms <= last, "nobody decides after the deadline", cause)
 
     def _follow(self, event: e.Event) -> None:

@@ -8,10 +8,10 @@ import pytest
 from libs.kernel.command_ids import fire_id
 from libs.rules import commands as c
 from libs.rules import events as e
-from libs.rules.clocks import next_deadline
+from libs.rules.clocks import GRACE_MS, next_deadline
 from libs.rules.decide import play
 from libs.rules.refusals import Refusal
-from libs.simulation.auditing import GRACE_MS, audit
+from libs.simulation.auditing import audit
 from libs.simulation.invariants import BrokenInvariantError
 from libs.simulation.keeping import Recording
 from libs.simulation.playing import run_match, set_up
