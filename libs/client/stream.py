@@ -182,16 +182,17 @@ class Line:
 
     async def _write(self, call: Any) -> None:
         """Send what is unanswered and what comes to be, each once on this stream."""
-        sent: set[str] = set()
+        # By answer and not by id: what was refused may be asked again under the same.
+        sent: set[asyncio.Future[Reply]] = set()
         # A stream that takes no more has ended, and whoever reads it hears why.
         with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
             while True:
                 self._more.clear()
-                for command_id, (request, _) in list(self._unanswered.items()):
-                    if command_id not in sent:
+                for request, answer in list(self._unanswered.values()):
+                    if answer not in sent:
                         await call.write(request)
-                        sent.add(command_id)
-                sent.intersection_update(self._unanswered)
+                        sent.add(answer)
+                sent.intersection_update(answer for _, answer in self._unanswered.values())
                 await self._more.wait()
 
     def _answer(self, result: pb.CommandResult) -> None:

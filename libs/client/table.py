@@ -20,7 +20,7 @@ from libs.wire.chain import ChainReader
 from libs.wire.commands import message_of
 from libs.wire.record import Record, StoredRecord
 from opolyx.match.v1 import match_service_pb2 as pb
-from opolyx.match.v1.match_service_pb2_grpc import MatchServiceAsyncStub
+from opolyx.match.v1 import match_service_pb2_grpc as pb_grpc
 
 RECORDS_WAITING_MAX: Final = 256
 """How many records may wait to be taken, before the streams are read no further (start)."""
@@ -49,7 +49,7 @@ class Table:
 
     """
 
-    def __init__(self, stub: MatchServiceAsyncStub, match_id: MatchId, dial: Dial) -> None:
+    def __init__(self, stub: pb_grpc.MatchServiceAsyncStub, match_id: MatchId, dial: Dial) -> None:
         """See `to_play` and `to_watch`."""
         self.match_id = match_id
         self.match = Match()
@@ -65,7 +65,7 @@ class Table:
 
     @classmethod
     def to_play(
-        cls, stub: MatchServiceAsyncStub, match_id: MatchId, metadata: Metadata = ()
+        cls, stub: pb_grpc.MatchServiceAsyncStub, match_id: MatchId, metadata: Metadata = ()
     ) -> Self:
         """Return a table at which the caller has a seat, and gives commands by `submit`."""
         table = cls(stub, match_id, _to_play(stub, match_id, metadata))
@@ -74,7 +74,7 @@ class Table:
 
     @classmethod
     def to_watch(
-        cls, stub: MatchServiceAsyncStub, match_id: MatchId, metadata: Metadata = ()
+        cls, stub: pb_grpc.MatchServiceAsyncStub, match_id: MatchId, metadata: Metadata = ()
     ) -> Self:
         """Return a table at which the caller only looks on."""
         return cls(stub, match_id, _to_watch(stub, match_id, metadata))
@@ -166,7 +166,7 @@ class Chair:
     """From where commands are given, for one seat."""
 
     def __init__(
-        self, stub: MatchServiceAsyncStub, match_id: MatchId, metadata: Metadata, line: Line
+        self, stub: pb_grpc.MatchServiceAsyncStub, match_id: MatchId, metadata: Metadata, line: Line
     ) -> None:
         self._stub = stub
         self._match_id = match_id
@@ -237,7 +237,7 @@ class Chair:
             return None if answer.told is None else Refused(answer.told, answer.retry_after_ms)
 
 
-def _to_play(stub: MatchServiceAsyncStub, match_id: MatchId, metadata: Metadata) -> Dial:
+def _to_play(stub: pb_grpc.MatchServiceAsyncStub, match_id: MatchId, metadata: Metadata) -> Dial:
     async def dial(after_sequence: int) -> Any:
         call = stub.PlayMatch(metadata=metadata)
         opening = pb.PlayMatchRequest.Open(match_id=match_id, after_sequence=after_sequence)
@@ -247,7 +247,7 @@ def _to_play(stub: MatchServiceAsyncStub, match_id: MatchId, metadata: Metadata)
     return dial
 
 
-def _to_watch(stub: MatchServiceAsyncStub, match_id: MatchId, metadata: Metadata) -> Dial:
+def _to_watch(stub: pb_grpc.MatchServiceAsyncStub, match_id: MatchId, metadata: Metadata) -> Dial:
     async def dial(after_sequence: int) -> Any:
         request = pb.WatchMatchRequest(match_id=match_id, after_sequence=after_sequence)
         return stub.WatchMatch(request, metadata=metadata)
