@@ -1,0 +1,51 @@
+"""Page tokens: opaque to whoever holds one, good for the request that it was given for alone."""
+
+import binascii
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from hashlib import sha256
+from typing import Any, Final
+
+from libs.wire.requests import Checks
+
+_CHECK_SIZE: Final = 8
+
+
+def next_page_token(request: Any, position: str) -> str:
+    """Return the token by which a listing goes on behind *position*.
+
+    *request* is the one that is being answered, whichever page it asks for: a message with a
+    `page_token` and a `page_size`.
+    """
+    where = position.encode()
+    token = urlsafe_b64encode(_check_of(request, where) + where)
+    return token.decode("ascii").rstrip("=")
+
+
+def page_position(request: Any, checks: Checks) -> str:
+    """Return the position that a request goes on behind; empty for the first page.
+
+    A token that is none, or was given for another request, is noted in *checks*.
+    """
+    token: str = request.page_token
+    if not token:
+        return ""
+    try:
+        data = urlsafe_b64decode(token + "=" * (-len(token) % 4))
+        check, position = data[:_CHECK_SIZE], data[_CHECK_SIZE:].decode()
+    except (binascii.Error, ValueError):
+        check, position = b"", ""
+    if not position or check != _check_of(request, position.encode()):
+        checks.add("page_token", "is none that was given for such a request")
+        return ""
+    return position
+
+
+def _check_of(request: Any, position: bytes) -> bytes:
+    """Return what ties a position to all of a request but its page."""
+    asked = type(request)()
+    asked.CopyFrom(request)
+    asked.ClearField("page_token")
+    asked.ClearField("page_size")
+    name = asked.DESCRIPTOR.full_name.encode()
+    written = b"\0".join((name, asked.SerializeToString(deterministic=True), position))
+    return sha256(written).digest()[:_CHECK_SIZE]

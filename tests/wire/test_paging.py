@@ -1,0 +1,64 @@
+import pytest
+
+from libs.wire.paging import next_page_token, page_position
+from libs.wire.requests import Checks, MalformedError
+from opolyx.match.v1 import match_pb2 as match_pb
+from opolyx.match.v1 import match_service_pb2 as pb
+
+
+def _asked(position: str, **changes: object) -> pb.ListMatchesRequest:
+    first = pb.ListMatchesRequest(mine=True, page_size=10)
+    token = next_page_token(first, position)
+    request = pb.ListMatchesRequest(mine=True, page_size=10, page_token=token)
+    request.MergeFrom(pb.ListMatchesRequest(**changes))  # type: ignore[arg-type]
+    return request
+
+
+def test_a_page_goes_on_where_the_one_before_ended() -> None:
+    checks = Checks()
+
+    assert page_position(_asked("a-match"), checks) == "a-match"
+    assert page_position(pb.ListMatchesRequest(mine=True), checks) == ""
+    checks.finish()
+
+
+def test_the_third_page_is_asked_for_like_the_second() -> None:
+    second = _asked("a")
+    third = pb.ListMatchesRequest(mine=True, page_token=next_page_token(second, "b"))
+    checks = Checks()
+
+    assert page_position(third, checks) == "b"
+    checks.finish()
+
+
+def test_the_size_of_a_page_may_change_on_the_way() -> None:
+    checks = Checks()
+
+    assert page_position(_asked("a", page_size=99), checks) == "a"
+    checks.finish()
+
+
+def test_a_token_of_another_request_is_none() -> None:
+    checks = Checks()
+
+    assert page_position(_asked("a", status=match_pb.MatchSummary.STATUS_ENDED), checks) == ""
+    with pytest.raises(MalformedError, match="page_token"):
+        checks.finish()
+
+
+@pytest.mark.parametrize("token", ["x", "####", "é", "AAAA", "A" * 11, "A" * 500, "_____________w"])
+def test_what_is_no_token_is_refused(token: str) -> None:
+    checks = Checks()
+
+    assert page_position(pb.ListMatchesRequest(page_token=token), checks) == ""
+    with pytest.raises(MalformedError, match="page_token"):
+        checks.finish()
+
+
+def test_a_token_of_another_kind_of_listing_is_none() -> None:
+    token = next_page_token(pb.ListKeysRequest(), "a")
+    checks = Checks()
+
+    assert page_position(pb.ListRuleSetsRequest(page_token=token), checks) == ""
+    with pytest.raises(MalformedError, match="page_token"):
+        checks.finish()
