@@ -184,11 +184,11 @@ async def test_a_table_that_nobody_takes_from_reads_no_further(
     client: Client, live: LiveMatch, gateway: FakeGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("libs.client.table.RECORDS_WAITING_MAX", 2)
-    play_on(live, 5)
+    play_on(live, 4)
     async with client.watch(live.match_id) as table:
         await until(lambda: table.last_seq >= live.records[1].last_seq)
         await until(lambda: gateway.open_streams == 1)
         waiting = table.last_seq
 
         assert waiting <= live.records[2].last_seq
-        assert await take(table, 6) == begins(live)
+        assert await take(table, 5) == begins(live)
