@@ -16,6 +16,7 @@ from libs.store.ports import (
     Created,
     Dup,
     Head,
+    Listed,
     Loaded,
     Looked,
     NewRecord,
@@ -166,6 +167,20 @@ class MemoryMatchStore:
         await self._answer("match_ids")
         ids = sorted(self._streams)
         return [match_id for match_id in ids if after is None or match_id > after][:limit]
+
+    async def newest(self, before: MatchId | None = None, limit: int = 1000) -> list[Listed]:
+        """Return matches, the newest first. See `MatchStore.newest`."""
+        await self._answer("newest")
+        ids = sorted(self._streams, reverse=True)
+        found = [match_id for match_id in ids if before is None or match_id < before][:limit]
+        return [
+            Listed(
+                self._streams[match_id].head,
+                self._streams[match_id].records(0, 1)[0],
+                match_id in self._quarantined,
+            )
+            for match_id in found
+        ]
 
     async def records(
         self, match_id: MatchId, after_seq: int, limit: int = RECORDS_MAX

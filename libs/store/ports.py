@@ -114,6 +114,14 @@ class Head:
     published_seq: int
 
 
+class Listed(NamedTuple):
+    """A match in a list; *first* is the record that made it."""
+
+    head: Head
+    first: StoredRecord
+    quarantined: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
     """A match as its new writer finds it.
@@ -217,6 +225,13 @@ class MatchStore(Protocol):
 
     async def match_ids(self, after: MatchId | None = None, limit: int = 1000) -> list[MatchId]:
         """Return the ids of all matches in order, from behind *after*, *limit* at a time."""
+        ...
+
+    async def newest(self, before: MatchId | None = None, limit: int = 1000) -> list[Listed]:
+        """Return matches from before *before* down, those of the highest ids, *limit* at most.
+
+        Ids are of version 7, so that the higher ones are the newer ones.
+        """
         ...
 
     async def records(

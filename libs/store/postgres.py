@@ -23,6 +23,7 @@ from libs.store.ports import (
     Dup,
     Fenced,
     Head,
+    Listed,
     Loaded,
     Looked,
     NewRecord,
@@ -175,6 +176,18 @@ class PostgresMatchStore:
         """Return a page of ids. See `MatchStore.match_ids`."""
         rows = await self._connections.fetch(sql.MATCH_IDS, after, limit)
         return [MatchId(row["match_id"]) for row in rows]
+
+    async def newest(self, before: MatchId | None = None, limit: int = 1000) -> list[Listed]:
+        """Return matches, the newest first. See `MatchStore.newest`."""
+        rows = await self._connections.fetch(sql.NEWEST, before, limit)
+        return [
+            Listed(
+                _head(MatchId(row["match_id"]), row),
+                StoredRecord(1, row["first_last_seq"], row["first_hash"], row["first_bytes"]),
+                row["quarantined"],
+            )
+            for row in rows
+        ]
 
     async def records(
         self, match_id: MatchId, after_seq: int, limit: int = RECORDS_MAX

@@ -48,6 +48,18 @@ MATCH_IDS: Final = """
     ORDER BY match_id LIMIT $2
 """
 
+NEWEST: Final = """
+    SELECT h.match_id::text AS match_id, h.seq, h.hash, h.fence, h.status, h.head_key_id,
+           h.head_signature, p.seq AS published_seq, r.last_seq AS first_last_seq,
+           r.hash AS first_hash, r.bytes AS first_bytes, q.match_id IS NOT NULL AS quarantined
+    FROM match_engine.match_head h
+    JOIN match_engine.match_published p USING (match_id)
+    JOIN match_engine.record r ON r.match_id = h.match_id AND r.first_seq = 1
+    LEFT JOIN match_engine.quarantine q ON q.match_id = h.match_id
+    WHERE $1::uuid IS NULL OR h.match_id < $1
+    ORDER BY h.match_id DESC LIMIT $2
+"""
+
 # Records lie end to end, so the one that holds event $2 + 1 is the last that begins at or before
 # it: found by the key alone, where `last_seq > $2` would read the whole match.
 RECORDS: Final = """

@@ -148,6 +148,26 @@ class StreamContract:
         assert found == sorted(set(found))
         assert mine <= set(found)
 
+    async def test_the_newest_matches_come_first_with_the_records_that_made_them(
+        self, rig: Rig
+    ) -> None:
+        older, newer = sorted([await rig.begin(events=2), await rig.begin(events=2)])
+        await rig.store.append(newer, FIRST_FENCE, 2, a_record(3), None, status=Status.FROZEN)
+        await rig.store.quarantine(older, "a test")
+
+        found = await rig.store.newest(None, 1000)
+        behind = await rig.store.newest(newer, 1000)
+        first = await rig.store.newest(None, 1)
+
+        by_id = {listed.head.match_id: listed for listed in found}
+        ids = [listed.head.match_id for listed in found]
+        assert ids == sorted(set(ids), reverse=True)
+        assert found[:1] == first
+        assert behind == [listed for listed in found if listed.head.match_id < newer]
+        assert by_id[newer].head == await rig.store.head(newer)
+        assert (by_id[newer].quarantined, by_id[older].quarantined) == (False, True)
+        assert [by_id[newer].first] == await rig.store.records(newer, 0, 1)
+
     async def test_a_match_is_open_until_it_is_wholly_published(self, rig: Rig) -> None:
         match_id = await rig.begin()
         shard = shard_of(match_id)
