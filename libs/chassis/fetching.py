@@ -7,8 +7,8 @@ import grpc
 
 from libs.chassis.channels import Channel
 from libs.chassis.engines import Engines
-from libs.chassis.status import answer_of
-from libs.eventlog.reading import Fetch
+from libs.chassis.status import RefusedError, answer_of
+from libs.eventlog.reading import Fetch, UnfetchedError
 from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
 from opolyx.match.v1 import match_service_pb2 as pb
@@ -21,7 +21,7 @@ PAGE: Final = 200
 def fetch_by(engines: Engines) -> Fetch:
     """Return what fetches the next records of a match, by `ReadEvents` at its owner.
 
-    Of a match that there is not it fetches none. It raises what `Engines.call` does.
+    Of a match that there is not it fetches none.
     """
 
     async def fetch(match_id: MatchId, after_seq: int) -> Sequence[bytes]:
@@ -35,11 +35,13 @@ def fetch_by(engines: Engines) -> Fetch:
 
         try:
             page = await engines.call(match_id, read)
+        except RefusedError as error:  # nobody is known to own it
+            raise UnfetchedError(error.told.reason) from error
         except grpc.aio.AioRpcError as error:
-            told = answer_of(error).told
+            code, told, _ = answer_of(error)
             if told is not None and told.reason == Reason.MATCH_NOT_FOUND:
                 return ()
-            raise
+            raise UnfetchedError(told.reason if told is not None else code.name) from error
         return [record.data for record in page.records]
 
     return fetch

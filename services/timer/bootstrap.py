@@ -1,0 +1,62 @@
+"""Puts the timer together."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final
+
+from libs.chassis.fetching import fetch_by
+from libs.chassis.foundation import Foundation
+from libs.chassis.process import Service, keep_running
+from libs.chassis.server import GrpcServer
+from opolyx.timer.v1 import timer_service_pb2 as pb
+from opolyx.timer.v1 import timer_service_pb2_grpc as pb_grpc
+from services.timer.firing import Firing
+from services.timer.learning import Learning
+from services.timer.servicer import ALLOWED, TimerServicer
+from services.timer.settings import TimerSettings
+from services.timer.store import MIGRATIONS, SCHEMA, FollowedMatches
+
+NAME: Final = "timer"
+
+
+def service(settings: TimerSettings, foundation: Foundation) -> Service:
+    """Return the timer. It needs the store to open, and neither an engine nor anybody else."""
+    return Service(NAME, lambda: _opened(settings, foundation))
+
+
+@asynccontextmanager
+async def _opened(settings: TimerSettings, foundation: Foundation) -> AsyncIterator[GrpcServer]:
+    async with AsyncExitStack() as stack:
+        connections = await stack.enter_async_context(
+            foundation.open_database(SCHEMA, MIGRATIONS, size=2)
+        )
+        log = await stack.enter_async_context(foundation.open_log())
+        engines = await stack.enter_async_context(foundation.engines(NAME))
+        store = FollowedMatches(connections)
+        firing = Firing(engines, foundation.clock)
+        for match_id, followed in await store.going_on():
+            firing.learn(match_id, followed.position.last_seq, followed.open())
+
+        async def learn() -> None:
+            # A new one each time: it begins where the store says.
+            await Learning(
+                store=store,
+                learned=firing.learn,
+                fetch=fetch_by(engines),
+                clock=foundation.clock,
+                log=log,
+            ).run()
+
+        server = GrpcServer(foundation.terms(NAME, settings.timer, ALLOWED))
+        descriptor = pb.DESCRIPTOR.services_by_name["TimerService"]
+        server.add(pb_grpc.add_TimerServiceServicer_to_server, TimerServicer(firing), descriptor)
+        async with asyncio.TaskGroup() as group:
+            work = [
+                group.create_task(firing.run()),
+                group.create_task(keep_running("timer_learning", learn)),
+            ]
+            async with server:
+                yield server
+            for task in work:
+                task.cancel()

@@ -1,0 +1,62 @@
+"""The timer's tables: how far each match was read, and what was open in it then (R2)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+import asyncpg
+
+from libs.eventlog.following import Position
+from libs.kernel.ids import MatchId
+from libs.store.connections import Connections
+from services.timer.followed import Followed
+
+SCHEMA: Final = "timer"
+MIGRATIONS: Final = Path(__file__).parent / "migrations"
+
+
+class FollowedMatches:
+    """The matches that were read, in PostgreSQL. Raises `StoreUnavailableError` if it is away."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    async def load(self, match_id: MatchId) -> Followed:
+        """Return how far a match was read; `Followed()` if not at all."""
+        row = await self._connections.fetchrow(_LOAD, match_id)
+        return _followed(row) if row is not None else Followed()
+
+    async def save(self, match_id: MatchId, followed: Followed) -> None:
+        """Keep a match's position with what follows from it, in one step; never goes back."""
+        last_seq, last_hash = followed.position.last_seq, followed.position.last_hash
+        deadlines = json.dumps(list(followed.deadlines.items()), separators=(",", ":"))
+        await self._connections.fetch(
+            _SAVE, match_id, last_seq, last_hash, deadlines, followed.is_frozen, followed.is_over
+        )
+
+    async def going_on(self) -> list[tuple[MatchId, Followed]]:
+        """Return all matches that are not over."""
+        rows = await self._connections.fetch(_GOING_ON)
+        return [(MatchId(row["match_id"]), _followed(row)) for row in rows]
+
+
+def _followed(row: asyncpg.Record) -> Followed:
+    return Followed(
+        Position(row["last_seq"], row["last_hash"]),
+        dict(json.loads(row["deadlines"])),
+        row["is_frozen"],
+        row["is_over"],
+    )
+
+
+_LOAD: Final = """
+    SELECT match_id::text AS match_id, last_seq, last_hash, deadlines, is_frozen, is_over
+    FROM timer.followed_match WHERE match_id = $1
+"""
+_GOING_ON: Final = """
+    SELECT match_id::text AS match_id, last_seq, last_hash, deadlines, is_frozen, is_over
+    FROM timer.followed_match WHERE NOT is_over
+"""
+_SAVE: Final = "SELECT timer.follow($1, $2, $3, $4, $5, $6)"
