@@ -13,6 +13,8 @@ LogEvent = Literal[
     "arm_stream_opened",
     "background_work_failed",
     "clock_not_measured",
+    "bots_not_told",
+    "cards_not_told",
     "command_accepted",
     "command_refused",
     "command_unsettled",
@@ -34,8 +36,12 @@ LogEvent = Literal[
     "lease_taken",
     "match_left_alone",
     "match_quarantined",
+    "match_read_anew",
+    "match_made",
+    "match_not_made",
     "metrics_exposed",
     "publishing_delayed",
+    "rewards_granted",
     "rpc_failed",
     "rpc_handled",
     "sealing_key_made",
@@ -53,6 +59,7 @@ LogEvent = Literal[
     "sweep_failed",
     "traces_exported",
     "traces_shutdown_overran",
+    "turn_failed",
     "unpublished_found",
     "zombie_dropped",
 ]
@@ -63,6 +70,8 @@ LOG_EVENTS: Final[dict[LogEvent, str]] = {
     "arm_stream_opened": "The timer service is told of deadlines, first of all that are loaded.",
     "background_work_failed": "Work that restarts by itself ended in an error; it is tried again.",
     "clock_not_measured": "The store did not tell its time; the engine's clock goes on alone.",
+    "bots_not_told": "The bot runner did not hear of its seats; the match's record tells it too.",
+    "cards_not_told": "Nobody could say which cards count, so a match was not started.",
     "command_accepted": "The rules allowed a command, and what it did is durable.",
     "command_refused": "The rules said no, which is an answer and not an error.",
     "command_unsettled": "An append had no answer; the match is loaded anew to see (W6).",
@@ -84,8 +93,12 @@ LOG_EVENTS: Final[dict[LogEvent, str]] = {
     "lease_taken": "An engine began to live under its name.",
     "match_left_alone": "A newer opolyx has written the match, or its key is not here.",
     "match_quarantined": "A match did not check out, and is not played: an incident (W2).",
+    "match_read_anew": "A reader's view of a match was not its engine's, and is made again.",
+    "match_made": "A room became a match.",
+    "match_not_made": "A room waits for its match; it is tried again until the match is there.",
     "metrics_exposed": "Prometheus can read the metrics of this process.",
     "publishing_delayed": "The event log or the store is away; records wait, and play does not.",
+    "rewards_granted": "A match ended, and its people got what they earned.",
     "rpc_failed": "A bug ended an RPC; the caller was told nothing but that.",
     "rpc_handled": "An RPC ended: its canonical line.",
     "sealing_key_made": "A key for secrets at rest was made, at the first start.",
@@ -103,6 +116,7 @@ LOG_EVENTS: Final[dict[LogEvent, str]] = {
     "sweep_failed": "A match could not be swept (T6): an incident. It is left alone a while.",
     "traces_exported": "Spans go to an OpenTelemetry collector.",
     "traces_shutdown_overran": "The collector did not take the last spans; they are lost.",
+    "turn_failed": "A bug ended what was done for a caller who had gone.",
     "unpublished_found": "Matches had committed records that their engine could not publish.",
     "zombie_dropped": "A record was not the one that the chain holds: an incident (R1).",
 }
@@ -140,6 +154,7 @@ class LogFields(TypedDict, total=False):
     reason: Annotated[str, "a stable name: of a refusal, or why something was given up"]
     received: Annotated[int, "messages that the client sent on a stream"]
     request_id: Annotated[str, "the call, as the caller names it or as we do"]
+    room_id: Annotated[str, "the room"]
     sent: Annotated[int, "messages that we sent on a stream"]
     service: Annotated[str, "the service that speaks"]
     signal: Annotated[str, "the signal, such as SIGTERM"]
@@ -259,6 +274,20 @@ OUTBOX_LAG: Final = GaugeName(
     "opolyx_outbox_lag_events",
     "Events that are committed and not yet in the event log.",
 )
+PROGRESSION_OUTBOX: Final = GaugeName(
+    "opolyx_progression_outbox_events",
+    "Events of progress that are committed and not yet in the event log.",
+)
+REWARDS_GRANTED: Final = CounterName(
+    "opolyx_rewards_granted_total",
+    "Rewards of finished matches, one for each seat of a person, by whether they brought anything.",
+    ("outcome",),
+)
+CARDS_DROPPED: Final = CounterName(
+    "opolyx_cards_dropped_total",
+    "Collection cards that dropped, by rarity.",
+    ("rarity",),
+)
 TIMER_LATENESS: Final = HistogramName(
     "opolyx_timer_lateness_seconds",
     "From when a deadline was due to when it was acted on.",
@@ -286,6 +315,15 @@ LOG_APPEND: Final = HistogramName(
     "From asking to append entries to their being durable.",
     ("topic",),
     SECONDS_SHORT,
+)
+LOBBY_COMMANDS: Final = CounterName(
+    "opolyx_lobby_commands_total",
+    "Commands of rooms, by kind and outcome (accepted, refused, repeated).",
+    ("kind", "outcome"),
+)
+LOBBY_OUTBOX_LAG: Final = GaugeName(
+    "opolyx_lobby_outbox_lag_records",
+    "Records of rooms that are committed and not yet in the event log.",
 )
 CONSUMER_LAG: Final = GaugeName(
     "opolyx_consumer_lag_entries",
