@@ -48,13 +48,21 @@ _Stream: TypeAlias = "grpc.aio.StreamStreamCall[pb.ArmRequest, pb.ArmResponse]"
 class Arming:
     """The listener that arms deadlines, over one stream that it keeps while it runs."""
 
-    def __init__(self, timer: Channel, loaded: Callable[[], Iterable[LiveMatch]]) -> None:
+    def __init__(
+        self,
+        timer: Channel,
+        loaded: Callable[[], Iterable[LiveMatch]],
+        *,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
         """Arm at *timer*, not to be closed before `run` has ended; *loaded* is what is in memory.
 
-        The channel is best one that does not try again by itself.
+        The channel is best one that does not try again by itself. A batch that is not answered
+        within *patience_s* seconds ends the stream, and another begins.
         """
         self._stub = pb_grpc.TimerServiceStub(timer)
         self._loaded = loaded
+        self._patience_s = patience_s
         # As of which sequence, and what.
         self._told: dict[MatchId, tuple[int, Deadlines]] = {}
         # By match, the latest alone: however slow the timer is, it never grows past that.
@@ -113,7 +121,7 @@ class Arming:
         writing: asyncio.Task[None] | None = None
         try:
             # Whatever takes too long is found out here, since this waits for every answer.
-            async with asyncio.timeout(PATIENCE_S) as patience:
+            async with asyncio.timeout(self._patience_s) as patience:
                 # An empty batch first, so that a timer that is away costs no more than this.
                 await stream.write(pb.ArmRequest(batch=1))
                 while isinstance(answer := await stream.read(), pb.ArmResponse):
@@ -152,8 +160,10 @@ class Arming:
                 continue
             batch += 1
             request = pb.ArmRequest(batch=batch, matches=self._next())
-            self._unanswered.append((batch, asyncio.get_running_loop().time() + PATIENCE_S))
-            patience.reschedule(self._unanswered[0][1])
+            overdue_s = asyncio.get_running_loop().time() + self._patience_s
+            if not self._unanswered:
+                patience.reschedule(overdue_s)
+            self._unanswered.append((batch, overdue_s))
             await stream.write(request)
 
     def _next(self) -> list[pb.ArmRequest.ArmedMatch]:

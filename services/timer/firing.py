@@ -12,7 +12,7 @@ from libs.kernel.reasons import Reason
 from libs.telemetry import metrics, names
 from opolyx.match.v1 import match_service_pb2 as pb
 from services.timer.armed import Armed, Shot, Told
-from services.timer.lane import Lane
+from services.timer.lane import PATIENCE_S, Lane
 
 TICK_S: Final = 0.1
 """How long the loop sleeps at most: so soon it sees that the clock was set, or an engine is new."""
@@ -44,10 +44,14 @@ Answer = pb.FireDeadlineResponse
 class Firing:
     """The deadlines of all matches, and the loop that fires them."""
 
-    def __init__(self, engines: Engines, clock: Clock) -> None:
-        """Fire by *clock* at the *engines*, which must be open while `run` runs."""
+    def __init__(self, engines: Engines, clock: Clock, *, patience_s: float = PATIENCE_S) -> None:
+        """Fire by *clock* at the *engines*, which must be open while `run` runs.
+
+        Whatever is not answered within *patience_s* seconds is fired again, on another stream.
+        """
         self._engines = engines
         self._clock = clock
+        self._patience_s = patience_s
         self._armed = Armed()
         self._lanes: dict[str, tuple[Lane, asyncio.Task[NoReturn]]] = {}
         self._wake = asyncio.Event()
@@ -87,7 +91,8 @@ class Firing:
         """Have one lane to each engine that serves something."""
         known = set(self._engines.addresses())
         for address in known - self._lanes.keys():
-            lane = Lane(self._engines.channel(address), address, self._answered)
+            channel = self._engines.channel(address)
+            lane = Lane(channel, address, self._answered, patience_s=self._patience_s)
             self._lanes[address] = lane, group.create_task(lane.run())
         for address in self._lanes.keys() - known:
             self._lanes.pop(address)[1].cancel()

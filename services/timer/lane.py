@@ -35,11 +35,14 @@ _Stream: TypeAlias = "grpc.aio.StreamStreamCall[pb.FireRequest, pb.FireResponse]
 class Lane:
     """A stream that is opened when there is something to fire, and opened again when it broke."""
 
-    def __init__(self, channel: Channel, address: str, answered: Answered) -> None:
+    def __init__(
+        self, channel: Channel, address: str, answered: Answered, *, patience_s: float = PATIENCE_S
+    ) -> None:
         """Fire over *channel*, which leads to *address*, and tell *answered*."""
         self._stub = pb_grpc.MatchServiceStub(channel)
         self._address = address
         self._answered = answered
+        self._patience_s = patience_s
         # By match and deadline: the shot, and when its answer is overdue by the clock of the loop.
         self._unanswered: dict[tuple[str, str], tuple[Shot, float]] = {}
         self._unsent: deque[Shot] = deque()
@@ -52,7 +55,7 @@ class Lane:
         if self._is_resting or len(self._unanswered) >= UNANSWERED_MAX:
             return False
         is_oldest = not self._unanswered
-        overdue_s = asyncio.get_running_loop().time() + PATIENCE_S
+        overdue_s = asyncio.get_running_loop().time() + self._patience_s
         self._unanswered[shot.match_id, shot.deadline_id] = shot, overdue_s
         if is_oldest and self._patience is not None:
             self._patience.reschedule(overdue_s)
