@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from libs import verify as verifier
-from libs.chassis.channels import Channel
+from libs.client.client import Client
 from libs.kernel.ids import MatchId
 from libs.rules import phases
 from libs.simulation.auditing import audit as audit_records
@@ -55,10 +55,10 @@ def run(
         stop("give the id of a match, or --all", USAGE)
     wanted = None if match is None else check_id(match)
 
-    async def work(channel: Channel) -> list[Finding]:
-        keys = await public_keys(channel)
-        ids = [wanted] if wanted is not None else [one async for one in match_ids(channel)]
-        return [examine(one, *await read_match(channel, one), keys) for one in ids]
+    async def work(client: Client) -> list[Finding]:
+        keys = await public_keys(client)
+        ids = [wanted] if wanted is not None else [one async for one in match_ids(client)]
+        return [examine(one, *await read_match(client, one), keys) for one in ids]
 
     findings = ask(address, token_file, work)
     if output == Format.JSON:

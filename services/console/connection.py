@@ -3,36 +3,37 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
 import grpc
 
-from libs.chassis.channels import Channel, open_channel
 from libs.chassis.foundation import NodeSettings
 from libs.chassis.issuing import DevelopmentIssuer
 from libs.chassis.settings import SettingsError, load
 from libs.chassis.status import answer_of
+from libs.client.client import Client
 from libs.kernel.clock import SystemClock
 from libs.kernel.ids import MatchId
+from libs.kernel.reasons import Reason
 from libs.telemetry import logs
 from libs.wire.heads import SignedHead
 from libs.wire.record import StoredRecord
 from opolyx.match.v1 import match_service_pb2 as pb
-from opolyx.match.v1 import match_service_pb2_grpc as pb_grpc
 from services.console.exits import FAILED, NOT_FOUND, USAGE, stop
 
 SUBJECT: Final = "opolyx-console"
 """Who this command line is, where nobody gives it a token."""
 
 PAGE: Final = 200
+PAUSE_MS: Final = 100
 
 T = TypeVar("T")
 
 
-def ask(address: str | None, token_file: Path | None, work: Callable[[Channel], Awaitable[T]]) -> T:
-    """Do *work* on a channel to the gateway, or end the command with what was answered."""
+def ask(address: str | None, token_file: Path | None, work: Callable[[Client], Awaitable[T]]) -> T:
+    """Do *work* as a client of the gateway, or end the command with what was answered."""
     logs.configure(level="warning")
     try:
         settings = load(NodeSettings, os.environ)
@@ -41,7 +42,7 @@ def ask(address: str | None, token_file: Path | None, work: Callable[[Channel], 
         stop(str(error), USAGE)
     where = address or settings.peers.gateway
     try:
-        return asyncio.run(_with_channel(where, token, work))
+        return asyncio.run(_with_client(where, token, work))
     except grpc.aio.AioRpcError as error:
         told = answer_of(error).told
         if told is None and error.code() is grpc.StatusCode.UNAVAILABLE:
@@ -51,32 +52,31 @@ def ask(address: str | None, token_file: Path | None, work: Callable[[Channel], 
         stop(why, NOT_FOUND if is_missing else FAILED)
 
 
-async def read_match(channel: Channel, match_id: MatchId) -> tuple[list[StoredRecord], SignedHead]:
+async def read_match(client: Client, match_id: MatchId) -> tuple[list[StoredRecord], SignedHead]:
     """Return all records of a match, and its head at the last of them, signed."""
-    stub = pb_grpc.MatchServiceStub(channel)
     records: list[StoredRecord] = []
     token = ""
     while True:
-        page = await stub.ReadEvents(
-            pb.ReadEventsRequest(match_id=match_id, page_size=PAGE, page_token=token)
-        )
+        request = pb.ReadEventsRequest(match_id=match_id, page_size=PAGE, page_token=token)
+        page = await _patiently(partial(client.match.ReadEvents, request))
         records += (StoredRecord(r.first_seq, r.last_seq, r.hash, r.data) for r in page.records)
         token = page.next_page_token
         if not token:
             break
     # Signed for where we stopped: a match that goes on has moved since.
     last_seq = records[-1].last_seq if records else 0
-    head = await stub.GetHead(pb.GetHeadRequest(match_id=match_id, sequence=last_seq))
+    wanted = pb.GetHeadRequest(match_id=match_id, sequence=last_seq)
+    head = await _patiently(partial(client.match.GetHead, wanted))
     signed = SignedHead(head.sequence, head.chain_hash, head.ended, head.key_id, head.signature)
     return records, signed
 
 
-async def match_ids(channel: Channel) -> AsyncIterator[MatchId]:
+async def match_ids(client: Client) -> AsyncIterator[MatchId]:
     """Go through the ids of all matches that the caller may see, newest first."""
-    stub = pb_grpc.MatchServiceStub(channel)
     token = ""
     while True:
-        page = await stub.ListMatches(pb.ListMatchesRequest(page_size=PAGE, page_token=token))
+        request = pb.ListMatchesRequest(page_size=PAGE, page_token=token)
+        page = await _patiently(partial(client.match.ListMatches, request))
         for match in page.matches:
             yield MatchId(match.match_id)
         token = page.next_page_token
@@ -84,29 +84,33 @@ async def match_ids(channel: Channel) -> AsyncIterator[MatchId]:
             return
 
 
-async def public_keys(channel: Channel) -> dict[str, bytes]:
+async def public_keys(client: Client) -> dict[str, bytes]:
     """Return the public keys by which heads are checked, by id, the newest first."""
-    stub = pb_grpc.MatchServiceStub(channel)
     found: dict[str, bytes] = {}
     token = ""
     while True:
-        page = await stub.ListKeys(pb.ListKeysRequest(page_size=PAGE, page_token=token))
+        page = await client.match.ListKeys(pb.ListKeysRequest(page_size=PAGE, page_token=token))
         found |= {key.key_id: key.public_key for key in page.keys}
         token = page.next_page_token
         if not token:
             return found
 
 
-@asynccontextmanager
-async def connected(address: str, token: Callable[[], str]) -> AsyncIterator[Channel]:
-    """Yield a channel to the gateway; each call carries the *token* of that moment."""
-    async with open_channel(address, token=token) as channel:
-        yield channel
+async def _patiently(call: Callable[[], Awaitable[T]]) -> T:
+    """Call, and again for as long as the only objection is that we call too often."""
+    while True:
+        try:
+            return await call()
+        except grpc.aio.AioRpcError as error:
+            answer = answer_of(error)
+            if answer.told is None or answer.told.reason != Reason.RATE_LIMITED:
+                raise
+            await asyncio.sleep((answer.retry_after_ms or PAUSE_MS) / 1000)
 
 
-async def _with_channel(address: str, token: str, work: Callable[[Channel], Awaitable[T]]) -> T:
-    async with connected(address, lambda: token) as channel:
-        return await work(channel)
+async def _with_client(address: str, token: str, work: Callable[[Client], Awaitable[T]]) -> T:
+    async with Client.connect(address, lambda: token) as client:
+        return await work(client)
 
 
 def _token(settings: NodeSettings, file: Path | None) -> str:
