@@ -1,0 +1,67 @@
+"""The composition root of progression."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Final
+
+from libs.chassis.engine_records import EngineRecords
+from libs.chassis.foundation import Foundation
+from libs.chassis.process import Service, keep_running
+from libs.chassis.sealing import Sealer
+from libs.chassis.server import GrpcServer
+from libs.eventlog.dead_letters import DeadLetters
+from libs.kernel.chance import fresh_secret
+from opolyx.progression.v1 import progression_service_pb2_grpc
+from services.progression.outbox import Outbox
+from services.progression.profiles import Profiles
+from services.progression.publishing import Publisher
+from services.progression.reactors import GROUP, Rewarder, read_records
+from services.progression.servicer import ALLOWED, BELIEVED, SERVICE, ProgressionServicer
+from services.progression.settings import KEYS_FOLDER, ProgressionSettings
+from services.progression.store import MIGRATIONS, SCHEMA, ProgressStore
+
+NAME: Final = "progression"
+
+
+def service(settings: ProgressionSettings, foundation: Foundation) -> Service:
+    """Return progression, to be opened."""
+    return Service(NAME, lambda: _opened(settings, foundation))
+
+
+@asynccontextmanager
+async def _opened(
+    settings: ProgressionSettings, foundation: Foundation
+) -> AsyncIterator[GrpcServer]:
+    sealer = Sealer.open(settings.data_folder / KEYS_FOLDER)
+    terms = foundation.terms(NAME, settings.progression, ALLOWED, believed=BELIEVED)
+    server = GrpcServer(terms)
+    async with (
+        foundation.open_database(SCHEMA, MIGRATIONS) as connections,
+        foundation.open_log() as log,
+        foundation.engines(NAME) as engines,
+    ):
+        publisher = Publisher(Outbox(connections), log)
+        store = ProgressStore(connections, sealer)
+        rewarder = Rewarder(store, foundation.clock, fresh_secret, publisher.ring)
+        # Kept over restarts of the reader: it knows whose entries must follow a dead letter.
+        dead_letters = DeadLetters(log, GROUP)
+        read = partial(
+            read_records, rewarder, log, EngineRecords(engines), foundation.clock, dead_letters
+        )
+        server.add(
+            progression_service_pb2_grpc.add_ProgressionServiceServicer_to_server,
+            ProgressionServicer(Profiles(connections)),
+            SERVICE,
+        )
+        async with server, asyncio.TaskGroup() as background:
+            work = (
+                background.create_task(keep_running("progression_reader", read)),
+                background.create_task(keep_running("progression_publisher", publisher.run)),
+            )
+            try:
+                yield server
+            finally:
+                for task in work:
+                    task.cancel()

@@ -1,0 +1,22 @@
+"""What progression can be told (`OPOLYX_PROGRESSION__...`)."""
+
+from pathlib import Path
+from typing import Final
+
+from libs.chassis.foundation import NodeSettings
+from libs.chassis.sections import Port, ServerSettings
+
+KEYS_FOLDER: Final = Path("keys") / "progression"
+"""Where the keys that seal the seeds of coming cards lie, in the data folder."""
+
+
+class ProgressionSection(ServerSettings):
+    """The section of progression."""
+
+    port: Port = 7074
+
+
+class ProgressionSettings(NodeSettings):
+    """The settings of a process that runs progression."""
+
+    progression: ProgressionSection = ProgressionSection()
