@@ -52,12 +52,15 @@ class Leaseholder:
         self,
         ownership: Ownership,
         instance: str,
-        address: str,
+        address: Callable[[], str],
         *,
         terms: LeaseTerms | None = None,
         steady: Callable[[], float] = steady_ms,
     ) -> None:
-        """Make the holder for the engine *instance*, which others call at *address*."""
+        """Make the holder for the engine *instance*, which others call at *address*.
+
+        That is asked for when a lease is taken: the engine listens by then.
+        """
         self._ownership = ownership
         self._instance = instance
         self._address = address
@@ -65,6 +68,7 @@ class Leaseholder:
         assert self._terms.renewal_ms < self._terms.trust_ms < self._terms.ttl_ms
         self._steady = steady
         self._lease: Lease | None = None
+        self._lapses = 0
         self._began = float("-inf")
         self._epochs: dict[int, int] = {}
         self._outages: dict[int, Sequence[Outage]] = {}
@@ -103,7 +107,7 @@ class Leaseholder:
         """Hold the lease until cancelled; begin anew whenever it is lost.
 
         Raises:
-            ReplacedError: another process has taken the name.
+            ExceptionGroup: of a `ReplacedError`, another process has taken the name.
 
         """
         async with asyncio.TaskGroup() as tasks:
@@ -127,6 +131,7 @@ class Leaseholder:
         # What is trusted counts from before the store was asked: its own time began later.
         began = self._steady()
         lease = await self._living_lease()
+        lapses = self._lapses
         claimed = await self._ownership.claim_shards(lease)
         if claimed is None:
             self._lapse("claim")
@@ -141,13 +146,16 @@ class Leaseholder:
         self._give_up(self._epochs.keys() - kept)
         for shard in sorted(mine.keys() - kept):
             self._outages[shard] = await self._ownership.outages(shard)
+        if self._lapses != lapses:
+            return  # what was held before was given up meanwhile: that outage must be written down
         self._lease, self._began = lease, began
         self._settle(mine, assignments)
 
     async def release(self) -> None:
         """Serve nothing any more, and let others take the shards at once. After `run` has ended."""
         lease, self._lease = self._lease, None
-        self._give_up(self._epochs.keys() - set())
+        self._give_up(self._epochs)
+        self._ring()
         if lease is None:
             return
         try:
@@ -166,14 +174,16 @@ class Leaseholder:
     async def _living_lease(self) -> Lease:
         if self._lease is not None and self._is_fresh():
             renewed = await self._ownership.renew_lease(self._lease, self._terms.ttl_ms)
-            if renewed is not None:
+            if renewed is None:
+                await self._end_if_replaced()
+            elif self._lease is not None:
                 return renewed
-            await self._end_if_replaced()
         # Also where the store still has the lease: nobody served for too long, and only a lease
         # that is taken anew writes that outage down.
         self._lapse("renewal")
-        lease = await self._ownership.take_lease(self._instance, self._address, self._terms.ttl_ms)
-        _log.info("lease_taken", instance=self._instance, address=self._address)
+        address = self._address()
+        lease = await self._ownership.take_lease(self._instance, address, self._terms.ttl_ms)
+        _log.info("lease_taken", instance=self._instance, address=address)
         return lease
 
     async def _end_if_replaced(self) -> None:
@@ -182,7 +192,7 @@ class Leaseholder:
         To take it back would only begin a quarrel without an end.
         """
         for _, instance, address, _ in await self._ownership.assignments():
-            if instance == self._instance and address != self._address:
+            if instance == self._instance and address != self._address():
                 self._lapse("replaced")
                 raise ReplacedError(f"{instance} is at {address} by now")
 
@@ -202,11 +212,12 @@ class Leaseholder:
 
     def _lapse(self, reason: str) -> None:
         """Serve nothing, until a lease is taken."""
+        self._lapses += 1
         if self._lease is not None:
             _LAPSES.inc()
             _log.warning("lease_lapsed", instance=self._instance, reason=reason)
         self._lease = None
-        self._give_up(frozenset(self._epochs))
+        self._give_up(self._epochs)
         self._ring()
 
     def _give_up(self, shards: Collection[int]) -> None:

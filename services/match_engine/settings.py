@@ -1,13 +1,15 @@
 """What the match engine can be told (`OPOLYX_MATCH_ENGINE__...`)."""
 
 from socket import gethostname
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from libs.chassis.foundation import NodeSettings
 from libs.chassis.sections import Port, Seconds, ServerSettings
 from libs.store.embedded import SCHEME
+
+_EVERYWHERE: Final = frozenset({"0.0.0.0", "[::]"})  # noqa: S104 - to be told apart, not to listen
 
 
 class EngineSettings(ServerSettings):
@@ -22,7 +24,8 @@ class EngineSettings(ServerSettings):
     made from its port, and from its host's name where the store is not embedded."""
 
     advertised_address: str = ""
-    """Where others call it, host and port; by default where it listens."""
+    """Where others call it, host and port; by default where it listens, by the host's name if that
+    is every address of the host."""
 
     lease_ttl_s: Seconds = 4.0
     """How long the store takes the engine for alive after a renewal (start)."""
@@ -42,6 +45,13 @@ class EngineSettings(ServerSettings):
 
     store_connections: Annotated[int, Field(ge=2)] = 8
     """How many connections to the store the engine has at most."""
+
+    def address(self, listening: str) -> str:
+        """Return where others call the engine, which listens at *listening*, host and port."""
+        if self.advertised_address:
+            return self.advertised_address
+        host, _, port = listening.rpartition(":")
+        return f"{gethostname()}:{port}" if host in _EVERYWHERE else listening
 
 
 class MatchEngineSettings(NodeSettings):
