@@ -1,0 +1,77 @@
+"""Puts the lobby together."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from libs.chassis.foundation import Foundation
+from libs.chassis.process import Service, keep_running
+from libs.chassis.server import GrpcServer
+from libs.kernel.reasons import Reason
+from opolyx.lobby.v1 import lobby_service_pb2_grpc as pb_grpc
+from services.lobby.handlers import Handlers
+from services.lobby.neighbours import EngineMatches, ProgressionCollections, RunnerBots
+from services.lobby.outbox import PostgresOccupancy, PostgresOutbox
+from services.lobby.ports import NeighbourError
+from services.lobby.reactors import Publisher, watch_matches
+from services.lobby.servicer import ALLOWED, BELIEVED, SERVICE, LobbyServicer
+from services.lobby.settings import LobbySettings
+from services.lobby.starting import Maker, Starter
+from services.lobby.store import PostgresPlayers, PostgresRooms
+
+NAME: Final = "lobby"
+MIGRATIONS: Final = Path(__file__).with_name("migrations")
+
+
+def service(settings: LobbySettings, foundation: Foundation) -> Service:
+    """Return the lobby, to be opened. It needs the store and the log, and no other service."""
+    return Service(NAME, lambda: _open(settings, foundation))
+
+
+@asynccontextmanager
+async def _open(settings: LobbySettings, foundation: Foundation) -> AsyncIterator[GrpcServer]:
+    async with AsyncExitStack() as stack:
+        connections = await stack.enter_async_context(
+            foundation.open_database(NAME, MIGRATIONS, size=settings.lobby.store_connections)
+        )
+        log = await stack.enter_async_context(foundation.open_log())
+        engines = await stack.enter_async_context(foundation.engines(NAME))
+        peers = foundation.settings.peers
+        bots = await stack.enter_async_context(foundation.channel(NAME, peers.bot_runner))
+        progression = await stack.enter_async_context(foundation.channel(NAME, peers.progression))
+
+        publisher = Publisher(PostgresOutbox(connections), log)
+        rooms = PostgresRooms(connections)
+        handlers = Handlers(rooms, foundation.clock, publisher.call)
+        matches = EngineMatches(engines)
+        maker = Maker(rooms, handlers, matches, RunnerBots(bots))
+        starter = Starter(rooms, handlers, maker, ProgressionCollections(progression))
+        occupancy = PostgresOccupancy(connections)
+
+        async def watch() -> None:
+            await watch_matches(log, occupancy, matches.read, foundation.clock)
+
+        work = {"lobby publisher": publisher.run, "lobby maker": maker.run, "lobby watcher": watch}
+        group = await stack.enter_async_context(asyncio.TaskGroup())
+        for name, run in work.items():
+            task = group.create_task(keep_running(name, run), name=name)
+            stack.callback(task.cancel)
+        servicer = LobbyServicer(
+            handlers, starter, rooms, PostgresPlayers(connections), foundation.clock
+        )
+        yield await stack.enter_async_context(_server(settings, foundation, servicer))
+
+
+def _server(settings: LobbySettings, foundation: Foundation, servicer: LobbyServicer) -> GrpcServer:
+    terms = foundation.terms(
+        NAME,
+        settings.lobby,
+        ALLOWED,
+        believed=BELIEVED,
+        operational={NeighbourError: Reason.STORE_UNAVAILABLE},
+    )
+    server = GrpcServer(terms)
+    server.add(pb_grpc.add_LobbyServiceServicer_to_server, servicer, SERVICE)
+    return server

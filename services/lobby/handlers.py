@@ -1,0 +1,134 @@
+"""Carries out what is asked of rooms: each command once, in one order for each room."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
+
+from libs.kernel.clock import Clock
+from libs.kernel.ids import fresh_id
+from libs.kernel.reasons import Reason
+from libs.rules.refusals import Refusal
+from libs.telemetry import metrics, names
+from services.lobby import commands as c
+from services.lobby.events import Record
+from services.lobby.ports import RaceLostError, Rooms, Table
+from services.lobby.rooms import Room, apply, decide
+
+ATTEMPTS: Final = 5
+"""How often a command is decided anew after a lost race (start). One more try nearly always ends
+it: who was faster is then seen."""
+
+_COMMANDS: Final = metrics.counter(names.LOBBY_COMMANDS)
+
+
+_Outcome = tuple[Room | Refusal, str]
+"""What became of a command, and the word for it in metrics."""
+
+C_co = TypeVar("C_co", bound=c.Command, covariant=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(Generic[C_co]):
+    """A command on its way.
+
+    Attributes:
+        command: what is asked.
+        command_id: its id; the same again changes nothing and has the same reply.
+        actor: who asks, as records have it.
+        request_hash: of all that is asked, to tell a repeat from another command.
+        expected: the sequence that the caller saw, if they care.
+
+    """
+
+    command: C_co
+    command_id: str
+    actor: str
+    request_hash: bytes
+    expected: int | None = None
+
+
+class Handlers:
+    """The commands of rooms."""
+
+    def __init__(self, rooms: Rooms, clock: Clock, on_record: Callable[[], None]) -> None:
+        """Keep *rooms*; *on_record* is called after each record, which the event log lacks."""
+        self._rooms = rooms
+        self._clock = clock
+        self._on_record = on_record
+
+    async def create(self, asked: Asked[c.Command]) -> Room | Refusal:
+        """Make a room. See `change`."""
+
+        async def find() -> str:
+            made = await self._rooms.find_creation(asked.actor, asked.command_id)
+            return made or fresh_id(self._clock.now_ms())
+
+        return await self._until_won(asked, find)
+
+    async def change(self, room_id: str, asked: Asked[c.Command]) -> Room | Refusal:
+        """Carry out a command; returns the room as the command left it, or why it may not be.
+
+        Durable when it returns. A command that was accepted before changes nothing and returns the
+        same; one that was refused is decided anew.
+
+        Raises:
+            CardsUnknownError: see `decide`.
+            StoreUnavailableError: it may be carried out or not; the same is asked again.
+
+        """
+
+        async def find() -> str:
+            return room_id
+
+        return await self._until_won(asked, find)
+
+    async def _until_won(
+        self, asked: Asked[c.Command], find: Callable[[], Awaitable[str]]
+    ) -> Room | Refusal:
+        for _ in range(ATTEMPTS):
+            room_id = await find()
+            try:
+                async with self._rooms.hold(room_id) as table:
+                    outcome, word = await self._on(table, room_id, asked)
+            except RaceLostError:
+                continue
+            _COMMANDS.labels(_kind(asked.command), word).inc()
+            if word == "accepted":
+                self._on_record()
+            return outcome
+        return Refusal(Reason.OVERLOADED, "")
+
+    async def _on(self, table: Table, room_id: str, asked: Asked[c.Command]) -> _Outcome:
+        known = await table.find_command(asked.command_id)
+        # Before the rules: whoever repeats what they left by has no seat any more (W3).
+        if known is not None:
+            if known.request_hash != asked.request_hash:
+                return Refusal(Reason.COMMAND_ID_REUSED, ""), "refused"
+            return await table.room_at(known.sequence), "repeated"
+        now_ms = self._clock.now_ms()
+        room = table.room
+        bound = None
+        if isinstance(asked.command, c.CreateRoom):
+            room = Room(room_id=room_id, created_ms=now_ms)
+        if room is None:
+            return Refusal(Reason.ROOM_NOT_FOUND, ""), "refused"
+        if isinstance(asked.command, c.CreateRoom | c.JoinRoom):
+            bound = await table.bound(asked.command.player)
+        decision = decide(room, asked.command, expected=asked.expected, bound=bound)
+        if isinstance(decision, Refusal):
+            return decision, "refused"
+        record = Record(
+            room_id=room_id,
+            sequence=room.sequence + 1,
+            command_id=asked.command_id,
+            actor=asked.actor,
+            at_ms=now_ms,
+            events=decision,
+        )
+        after = apply(room, record)
+        await table.write(record, after, asked.request_hash)
+        return after, "accepted"
+
+
+def _kind(command: c.Command) -> str:
+    return type(command).__name__

@@ -1,0 +1,195 @@
+"""What the lobby asks of its store and of its neighbours."""
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from libs.eventlog.following import Position
+from libs.eventlog.ports import Entry
+from libs.kernel.ids import MatchId
+from libs.rules.events import SeatSpec
+from services.lobby.commands import Cards
+from services.lobby.events import Record
+from services.lobby.rooms import Binding, Room
+
+
+class RaceLostError(Exception):
+    """Somebody else wrote first what only one can have; nothing was written. Decide anew."""
+
+
+class NeighbourError(Exception):
+    """Another service did not do what it was asked. Its text is a stable reason or a gRPC code."""
+
+
+class Known(NamedTuple):
+    """A command that was accepted: as which record of its room, and what it asked for."""
+
+    sequence: int
+    request_hash: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchPlan:
+    """A match that is to be made, exactly so."""
+
+    room_id: str
+    match_id: MatchId
+    rule_set: str
+    seats: tuple[SeatSpec, ...]
+
+
+class Table(Protocol):
+    """One room while nobody else can change it; what is written is kept when it is let go of.
+
+    Attributes:
+        room: the room as it is; None if there is none.
+
+    """
+
+    room: Room | None
+
+    async def find_command(self, command_id: str) -> Known | None:
+        """Return what is known of a command of this room, if it was accepted."""
+        ...
+
+    async def room_at(self, sequence: int) -> Room:
+        """Return the room as it was after that record."""
+        ...
+
+    async def bound(self, player: str) -> Binding | None:
+        """Return where a person sits now, if anywhere."""
+        ...
+
+    async def write(self, record: Record, after: Room, request_hash: bytes) -> None:
+        """Add *record*, after which the room is *after*; whom it seats is bound, the others freed.
+
+        All of it or nothing, and the record will come into the event log.
+
+        Raises:
+            RaceLostError: the room, its making or one of its people is taken.
+
+        """
+        ...
+
+
+class Rooms(Protocol):
+    """Keeps rooms: what happened in each, and where it has come to."""
+
+    def hold(self, room_id: str) -> AbstractAsyncContextManager[Table]:
+        """Hold a room, or the id of a new one; whoever else wants to waits."""
+        ...
+
+    async def find(self, room_id: str) -> Room | None:
+        """Return a room as it is."""
+        ...
+
+    async def find_creation(self, actor: str, command_id: str) -> str | None:
+        """Return the room that *actor* made by that command."""
+        ...
+
+    async def listed(self, *, rule_set: str, before: str | None, limit: int) -> Sequence[Room]:
+        """Return waiting rooms that everybody sees, the newest first, those older than *before*."""
+        ...
+
+    async def plan(self, room_id: str) -> MatchPlan | None:
+        """Return the match that a room in `State.STARTING` is to become."""
+        ...
+
+    async def starting(self, *, limit: int) -> Sequence[str]:
+        """Return rooms in `State.STARTING`, the oldest first."""
+        ...
+
+
+class Player(NamedTuple):
+    """A person, as others see one."""
+
+    player_id: str
+    display_name: str
+
+
+class Players(Protocol):
+    """Knows which person a token's subject is."""
+
+    async def resolve(self, issuer: str, subject: str, new: Player, at_ms: int) -> Player:
+        """Return the player of a subject, who becomes *new* if there is none.
+
+        Of concurrent first calls one decides, and all return the same.
+        """
+        ...
+
+    async def names(self, players: Collection[str]) -> Mapping[str, str]:
+        """Return the display names of those that are known, by player id."""
+        ...
+
+
+class Outbox(Protocol):
+    """Records that the event log does not have yet."""
+
+    def batch(self) -> AbstractAsyncContextManager[Sequence[Entry]]:
+        """Take the next ones, in order; they are gone when the block ends without an error.
+
+        None if there are none, or if another replica has them in hand.
+        """
+        ...
+
+    async def waiting(self) -> int:
+        """Return how many there are."""
+        ...
+
+
+class Occupancy(Protocol):
+    """Who is bound where, as far as the records of matches tell (R1, R2)."""
+
+    async def position(self, match_id: MatchId) -> Position:
+        """Return how far a match's records are read; `Position()` if not at all."""
+        ...
+
+    async def move(self, positions: Mapping[MatchId, Position]) -> None:
+        """Note that the records up to there are read and free nobody. Never moves back."""
+        ...
+
+    async def free(
+        self, match_id: MatchId, seats: Collection[int] | None, position: Position
+    ) -> None:
+        """Free the people on *seats*, on all for None, and note how far the records are read."""
+        ...
+
+
+class Matches(Protocol):
+    """The engines."""
+
+    async def create(self, plan: MatchPlan) -> None:
+        """Make a match; to make it again is nothing.
+
+        Raises:
+            NeighbourError: it is not there, or nobody can say.
+
+        """
+        ...
+
+
+class Bots(Protocol):
+    """The bot runner."""
+
+    async def seat(self, plan: MatchPlan) -> None:
+        """Have bots play their seats of a match; again is nothing.
+
+        Raises:
+            NeighbourError: nobody heard it.
+
+        """
+        ...
+
+
+class Collections(Protocol):
+    """What people have collected."""
+
+    async def best_cards(self, player: str) -> Cards:
+        """Return somebody's best card for each square that they have one of, by square.
+
+        Raises:
+            NeighbourError: nobody can say.
+
+        """
+        ...

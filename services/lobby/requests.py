@@ -1,0 +1,178 @@
+"""Requests from outside, checked, as the lobby's own commands."""
+
+from typing import Final, TypeVar
+
+from google.protobuf.message import DecodeError
+
+from libs.bots.strengths import STRENGTHS
+from libs.chassis import identity
+from libs.chassis.status import refused
+from libs.kernel.ids import fresh_id, is_uuid
+from libs.kernel.reasons import Reason
+from libs.rules import tables
+from libs.rules.refusals import Refusal
+from libs.rules.rule_sets import RULE_SETS
+from libs.wire.requests import Checks
+from opolyx.engine.v1 import caller_pb2
+from opolyx.lobby.v1 import lobby_service_pb2 as pb
+from opolyx.lobby.v1 import room_pb2
+from services.lobby import commands as c
+from services.lobby.handlers import Asked
+from services.lobby.ports import Player
+from services.lobby.wire import person_actor, request_hash
+
+C = TypeVar("C", bound=c.Command)
+
+NAME_MAX: Final = 64
+"""The most characters of a display name."""
+
+ISSUER_MAX: Final = 200
+SUBJECT_MAX: Final = 255
+"""The most characters of what identifies a person; RFC 7519 leaves it open, OpenID has this."""
+
+_JOINERS: Final = "\u200c\u200d"
+"""They print nothing and are part of how some languages are written."""
+
+
+def caller() -> str:
+    """Return the player id of the person on whose behalf the call is made.
+
+    Raises:
+        RefusedError: NOT_ALLOWED, it is made for nobody.
+
+    """
+    made_by = caller_pb2.Caller()
+    try:
+        made_by.MergeFromString(identity.caller().on_behalf)
+    except DecodeError:
+        raise refused(Reason.NOT_ALLOWED) from None
+    # An operator is a person too. Empty where it is neither.
+    player = made_by.player_id or made_by.operator_id
+    if not is_uuid(player):
+        raise refused(Reason.NOT_ALLOWED)
+    return player
+
+
+def create_room(request: pb.CreateRoomRequest) -> Asked[c.CreateRoom]:
+    """Read a request. Raises what `caller` does, and MalformedError, as do all of these."""
+    checks = Checks()
+    checks.command_id("command_id", request.command_id)
+    check_rule_set(checks, request.rule_set)
+    if request.rule_set in RULE_SETS:
+        table = tables.new_table(RULE_SETS[request.rule_set], request.seat_count)
+        if isinstance(table, Refusal):
+            checks.add("seat_count", f"must be one of {RULE_SETS[request.rule_set].seats}")
+    if request.visibility not in room_pb2.Room.Visibility.values():
+        checks.add("visibility", "is no value that is known here")
+    checks.finish()
+    is_listed = request.visibility != room_pb2.Room.VISIBILITY_PRIVATE
+    command = c.CreateRoom(
+        player=caller(),
+        rule_set=request.rule_set,
+        seat_count=request.seat_count,
+        is_listed=is_listed,
+    )
+    return _asked(command, request)
+
+
+def join_room(request: pb.JoinRoomRequest) -> Asked[c.JoinRoom]:
+    """Read a request."""
+    checks = _checks(request)
+    _check_seat(checks, request)
+    checks.finish()
+    return _asked(c.JoinRoom(player=caller(), seat=_seat(request)), request)
+
+
+def leave_room(request: pb.LeaveRoomRequest) -> Asked[c.LeaveRoom]:
+    """Read a request."""
+    _checks(request).finish()
+    return _asked(c.LeaveRoom(player=caller()), request)
+
+
+def add_bot(request: pb.AddBotRequest) -> Asked[c.AddBot]:
+    """Read a request."""
+    checks = _checks(request)
+    _check_seat(checks, request)
+    if request.strength not in STRENGTHS:
+        checks.add("strength", f"must be one of {', '.join(STRENGTHS)}")
+    checks.finish()
+    command = c.AddBot(player=caller(), strength=request.strength, seat=_seat(request))
+    return _asked(command, request)
+
+
+def set_ready(request: pb.SetReadyRequest) -> Asked[c.SetReady]:
+    """Read a request."""
+    _checks(request).finish()
+    return _asked(c.SetReady(player=caller(), is_ready=request.ready), request)
+
+
+def start_match(request: pb.StartMatchRequest, at_ms: int) -> Asked[c.StartMatch]:
+    """Read a request, and name the match that it would start."""
+    _checks(request).finish()
+    return _asked(c.StartMatch(player=caller(), match_id=fresh_id(at_ms)), request)
+
+
+def new_player(request: pb.ResolvePlayerRequest, at_ms: int) -> Player:
+    """Return who a token's subject becomes, if they are nobody yet."""
+    checks = Checks()
+    _check_text(checks, "issuer", request.issuer, ISSUER_MAX)
+    _check_text(checks, "subject", request.subject, SUBJECT_MAX)
+    if len(request.display_name) > NAME_MAX:
+        checks.add("display_name", f"must have at most {NAME_MAX} characters")
+    checks.finish()
+    # What prints nothing can hide who somebody is, or break a terminal.
+    name = "".join(a for a in request.display_name if a.isprintable() or a in _JOINERS)
+    return Player(fresh_id(at_ms), name.strip())
+
+
+def check_rule_set(checks: Checks, rule_set: str) -> None:
+    """Expect a rule set that is known here."""
+    if rule_set not in RULE_SETS:
+        checks.add("rule_set", f"must be one of {', '.join(RULE_SETS)}")
+
+
+_OnRoom = (
+    pb.JoinRoomRequest
+    | pb.LeaveRoomRequest
+    | pb.AddBotRequest
+    | pb.SetReadyRequest
+    | pb.StartMatchRequest
+)
+
+
+def _checks(request: _OnRoom) -> Checks:
+    checks = Checks()
+    checks.uuid("room_id", request.room_id)
+    checks.command_id("command_id", request.command_id)
+    if request.HasField("expected_sequence"):
+        checks.least("expected_sequence", request.expected_sequence, 0)
+    return checks
+
+
+def _check_text(checks: Checks, field: str, value: str, size_max: int) -> None:
+    checks.text(field, value, size_max=size_max)
+    if "\x00" in value:
+        checks.add(field, "must not hold the character zero")
+
+
+def _check_seat(checks: Checks, request: pb.JoinRoomRequest | pb.AddBotRequest) -> None:
+    if request.HasField("seat"):
+        checks.least("seat", request.seat, 0)
+
+
+def _seat(request: pb.JoinRoomRequest | pb.AddBotRequest) -> int | None:
+    return request.seat if request.HasField("seat") else None
+
+
+def _asked(command: C, request: pb.CreateRoomRequest | _OnRoom) -> Asked[C]:
+    expected = None
+    if not isinstance(request, pb.CreateRoomRequest) and request.HasField("expected_sequence"):
+        expected = request.expected_sequence
+    actor = person_actor(caller())
+    return Asked(
+        command=command,
+        command_id=request.command_id,
+        actor=actor,
+        request_hash=request_hash(actor, request),
+        expected=expected,
+    )

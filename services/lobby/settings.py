@@ -1,0 +1,23 @@
+"""What the lobby can be told (`OPOLYX_LOBBY__...`)."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from libs.chassis.foundation import NodeSettings
+from libs.chassis.sections import Port, ServerSettings
+
+
+class LobbySection(ServerSettings):
+    """The section of the lobby."""
+
+    port: Port = 7071
+
+    store_connections: Annotated[int, Field(ge=2)] = 6
+    """How many connections to the store the lobby has at most."""
+
+
+class LobbySettings(NodeSettings):
+    """The settings of a process that runs the lobby."""
+
+    lobby: LobbySection = LobbySection()

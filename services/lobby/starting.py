@@ -1,0 +1,167 @@
+"""Starts matches: once a room says so, its match will be made, whatever crashes."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from hashlib import sha256
+from typing import Final
+
+from libs.kernel.ids import derived_command_id
+from libs.kernel.reasons import Reason
+from libs.rules.refusals import Refusal
+from libs.rules.rule_sets import RULE_SETS
+from libs.store.ports import StoreUnavailableError
+from libs.telemetry import logs
+from libs.wire.record import SYSTEM
+from services.lobby import commands as c
+from services.lobby.commands import Cards
+from services.lobby.handlers import ATTEMPTS, Asked, Handlers
+from services.lobby.ports import Bots, Collections, Matches, MatchPlan, NeighbourError, Rooms
+from services.lobby.rooms import CardsUnknownError, Room, State, decide
+
+AGAIN_S: Final = 1.0
+"""How often the rooms whose match is not there are looked for (start)."""
+
+REPLY_S: Final = 3.0
+"""How long whoever starts a match waits for it; then the reply is that it will be there (start)."""
+
+STARTING_MAX: Final = 100
+"""How many matches are being made at a time (start)."""
+
+_log: Final = logs.get()
+
+
+class Maker:
+    """Makes the matches that rooms are to become, each as often as it takes."""
+
+    def __init__(self, rooms: Rooms, handlers: Handlers, matches: Matches, bots: Bots) -> None:
+        self._rooms = rooms
+        self._handlers = handlers
+        self._matches = matches
+        self._bots = bots
+        self._in_hand: dict[str, asyncio.Task[None]] = {}
+
+    async def run(self) -> None:
+        """Make what others left undone, a crashed replica's too, until cancelled."""
+        try:
+            while True:
+                for room_id in await self._rooms.starting(limit=STARTING_MAX):
+                    self.make(room_id)
+                await self._reap(AGAIN_S)
+        finally:
+            for task in self._in_hand.values():
+                task.cancel()
+            self._in_hand.clear()
+
+    def make(self, room_id: str) -> asyncio.Task[None]:
+        """Begin to make a room's match, or join in if that goes on already.
+
+        The task ends when the match is there, or when that did not work; then `run` begins again.
+        Whoever waits for it may go: it goes on without them.
+        """
+        task = self._in_hand.get(room_id)
+        if task is None or task.done():
+            task = self._in_hand[room_id] = asyncio.create_task(self._make(room_id))
+        return task
+
+    async def _reap(self, within_s: float) -> None:
+        """Wait, and see that nothing failed that cannot fail."""
+        await asyncio.sleep(within_s)
+        for room_id, task in list(self._in_hand.items()):
+            if task.done():
+                del self._in_hand[room_id]
+                task.result()
+
+    async def _make(self, room_id: str) -> None:
+        try:
+            plan = await self._rooms.plan(room_id)
+            if plan is None:
+                return  # it is there
+            await self._matches.create(plan)
+            await self._seat_bots(plan)
+            outcome = await self._handlers.change(room_id, _made(plan))
+        except (NeighbourError, StoreUnavailableError) as error:
+            reason = str(error) if isinstance(error, NeighbourError) else Reason.STORE_UNAVAILABLE
+            _log.warning("match_not_made", room_id=room_id, reason=reason)
+            return
+        if isinstance(outcome, Refusal):
+            _log.warning("match_not_made", room_id=room_id, reason=outcome.reason)
+            return
+        _log.info("match_made", room_id=room_id, match_id=plan.match_id)
+
+    async def _seat_bots(self, plan: MatchPlan) -> None:
+        """Tell the bots; if they don't hear it they learn it from the match's record, later."""
+        if any(spec.strength for spec in plan.seats):
+            try:
+                await self._bots.seat(plan)
+            except NeighbourError as error:
+                _log.info("bots_not_told", match_id=plan.match_id, reason=str(error))
+
+
+class Starter:
+    """What StartMatch does: looks the cards up, decides, and waits for the match for a moment."""
+
+    def __init__(
+        self, rooms: Rooms, handlers: Handlers, maker: Maker, collections: Collections
+    ) -> None:
+        self._rooms = rooms
+        self._handlers = handlers
+        self._maker = maker
+        self._collections = collections
+
+    async def start(self, room_id: str, asked: Asked[c.StartMatch]) -> Room | Refusal:
+        """Start a room's match; the room returned is in STARTED, or in STARTING for now.
+
+        A repeat waits for the match like the first call, and returns how far it is then.
+
+        Raises:
+            NeighbourError: a person's cards matter and nobody can tell them; nothing is changed.
+            StoreUnavailableError: see `Handlers.change`.
+
+        """
+        outcome = await self._decide(room_id, asked)
+        if isinstance(outcome, Refusal) or outcome.state is not State.STARTING:
+            return outcome
+        await asyncio.wait((self._maker.make(room_id),), timeout=REPLY_S)
+        # Nothing but the making of its match follows the start of a room.
+        return await self._rooms.find(room_id) or outcome
+
+    async def _decide(self, room_id: str, asked: Asked[c.StartMatch]) -> Room | Refusal:
+        for _ in range(ATTEMPTS):
+            room = await self._rooms.find(room_id)
+            cards = None if room is None else await self._cards(room, asked)
+            command = replace(asked.command, cards=cards)
+            try:
+                return await self._handlers.change(room_id, replace(asked, command=command))
+            except CardsUnknownError:
+                continue  # the room is another one by now
+        return Refusal(Reason.OVERLOADED, "")
+
+    async def _cards(self, room: Room, asked: Asked[c.StartMatch]) -> Mapping[str, Cards] | None:
+        """Return everybody's cards, where they matter and the match can start.
+
+        Before the start is written, so that every try makes the very same match. A match without
+        cards that its people have would be another one, and could never be mended: rather than
+        that, whoever starts it tries again.
+        """
+        if not RULE_SETS[room.rule_set].cards_raise_rent:
+            return None
+        people = sorted(room.people)
+        trial = replace(asked.command, cards=dict.fromkeys(people, ()))
+        if isinstance(decide(room, trial, expected=asked.expected), Refusal):
+            return {}  # which will do, unless the room is another one by now
+        try:
+            return {player: await self._collections.best_cards(player) for player in people}
+        except NeighbourError as error:
+            _log.warning("cards_not_told", room_id=room.room_id, reason=str(error))
+            raise
+
+
+def _made(plan: MatchPlan) -> Asked[c.ReportMade]:
+    """Return the command by which the lobby itself says that a match is there."""
+    return Asked(
+        command=c.ReportMade(match_id=plan.match_id),
+        command_id=derived_command_id(plan.match_id, "made"),
+        actor=SYSTEM,
+        request_hash=sha256(f"made:{plan.match_id}".encode()).digest(),
+    )

@@ -1,0 +1,123 @@
+"""The SQL of the lobby."""
+
+from typing import Final
+
+# Rooms.
+
+LOCK_ROOM: Final = "SELECT facts FROM lobby.room WHERE room_id = $1 FOR UPDATE"
+
+FIND_ROOM: Final = "SELECT facts FROM lobby.room WHERE room_id = $1"
+
+ADD_ROOM: Final = """
+    INSERT INTO lobby.room (room_id, sequence, state, match_id, facts, rule_set, is_listed)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)
+"""
+
+MOVE_ROOM: Final = """
+    UPDATE lobby.room SET sequence = $2, state = $3, match_id = $4, facts = $5 WHERE room_id = $1
+"""
+
+LISTED: Final = """
+    SELECT facts FROM lobby.room
+    WHERE state = 'waiting' AND is_listed
+      AND ($1 = '' OR rule_set = $1) AND ($2::uuid IS NULL OR room_id < $2)
+    ORDER BY room_id DESC LIMIT $3
+"""
+
+STARTING: Final = """
+    SELECT room_id FROM lobby.room WHERE state = 'starting' ORDER BY room_id LIMIT $1
+"""
+
+# The records of rooms.
+
+ADD_RECORD: Final = """
+    WITH added AS (
+        INSERT INTO lobby.room_record (room_id, sequence, command_id, actor, request_hash, record)
+        VALUES ($1, $2, $3, $4, $5, $6)
+        RETURNING room_id, sequence
+    )
+    INSERT INTO lobby.outbox (room_id, sequence, traceparent)
+    SELECT room_id, sequence, $7 FROM added
+"""
+
+FIND_COMMAND: Final = """
+    SELECT sequence, request_hash FROM lobby.room_record WHERE room_id = $1 AND command_id = $2
+"""
+
+FIND_CREATION: Final = """
+    SELECT room_id FROM lobby.room_record WHERE actor = $1 AND command_id = $2 AND sequence = 1
+"""
+
+RECORDS: Final = """
+    SELECT record FROM lobby.room_record WHERE room_id = $1 AND sequence <= $2 ORDER BY sequence
+"""
+
+# Nothing but its match's making can follow the start of a room.
+LAST_RECORD: Final = """
+    SELECT room.rule_set, last.record
+    FROM lobby.room JOIN lobby.room_record last USING (room_id, sequence)
+    WHERE room_id = $1 AND room.state = 'starting'
+"""
+
+# Who sits where.
+
+BOUND: Final = "SELECT room_id, match_id FROM lobby.occupancy WHERE player_id = $1"
+
+BIND: Final = "INSERT INTO lobby.occupancy (player_id, room_id) VALUES ($1, $2)"
+
+UNBIND: Final = "DELETE FROM lobby.occupancy WHERE player_id = $1 AND room_id = $2"
+
+BIND_TO_MATCH: Final = """
+    UPDATE lobby.occupancy SET match_id = $3, match_seat = $4
+    WHERE player_id = $1 AND room_id = $2
+"""
+
+FREE: Final = """
+    WITH freed AS (
+        DELETE FROM lobby.occupancy
+        WHERE match_id = $1 AND ($2::int[] IS NULL OR match_seat = ANY ($2))
+    )
+    INSERT INTO lobby.followed_match AS known (match_id, last_seq, last_hash) VALUES ($1, $3, $4)
+    ON CONFLICT (match_id) DO UPDATE
+    SET last_seq = excluded.last_seq, last_hash = excluded.last_hash
+    WHERE known.last_seq < excluded.last_seq
+"""
+
+POSITION: Final = "SELECT last_seq, last_hash FROM lobby.followed_match WHERE match_id = $1"
+
+MOVE: Final = """
+    INSERT INTO lobby.followed_match AS known (match_id, last_seq, last_hash)
+    SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bytea[])
+    ON CONFLICT (match_id) DO UPDATE
+    SET last_seq = excluded.last_seq, last_hash = excluded.last_hash
+    WHERE known.last_seq < excluded.last_seq
+"""
+
+# People.
+
+FIND_PLAYER: Final = """
+    SELECT player_id, display_name FROM lobby.player WHERE issuer = $1 AND subject = $2
+"""
+
+ADD_PLAYER: Final = """
+    INSERT INTO lobby.player (player_id, issuer, subject, display_name, created_ms)
+    VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT ON CONSTRAINT player_subject DO NOTHING
+"""
+
+NAMES: Final = "SELECT player_id, display_name FROM lobby.player WHERE player_id = ANY ($1::uuid[])"
+
+# The outbox.
+
+# "lobby outbox". Of the transaction: it goes with whatever becomes of the connection.
+TRY_OUTBOX: Final = "SELECT pg_try_advisory_xact_lock(7814429051370311) AS is_ours"
+
+NEXT_ENTRIES: Final = """
+    SELECT o.position, o.room_id, o.sequence, o.traceparent, r.record
+    FROM lobby.outbox o JOIN lobby.room_record r USING (room_id, sequence)
+    ORDER BY o.position LIMIT $1
+"""
+
+REMOVE_ENTRIES: Final = "DELETE FROM lobby.outbox WHERE position = ANY ($1::bigint[])"
+
+COUNT_ENTRIES: Final = "SELECT count(*) AS waiting FROM lobby.outbox"

@@ -1,0 +1,172 @@
+"""Rooms and people in PostgreSQL: the schema `lobby`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import reduce
+
+import asyncpg
+
+from libs.kernel.ids import MatchId
+from libs.rules.events import PERSON
+from libs.store.connections import Connection, Connections
+from libs.telemetry import traces
+from opolyx.lobby.v1 import room_pb2 as pb
+from services.lobby import statements as sql
+from services.lobby.events import MatchStarting, Record
+from services.lobby.ports import Known, MatchPlan, Player, RaceLostError
+from services.lobby.rooms import Binding, Room, apply
+from services.lobby.wire import read_record, room_message, room_of, write_record
+
+
+class HeldRoom:
+    """A `Table`: a transaction that has the room's row locked."""
+
+    def __init__(self, connection: Connection, room_id: str, room: Room | None) -> None:
+        self._connection = connection
+        self._room_id = room_id
+        self.room = room
+
+    async def find_command(self, command_id: str) -> Known | None:
+        """See `Table.find_command`."""
+        row = await self._connection.fetchrow(sql.FIND_COMMAND, self._room_id, command_id)
+        return None if row is None else Known(row["sequence"], row["request_hash"])
+
+    async def room_at(self, sequence: int) -> Room:
+        """See `Table.room_at`."""
+        rows = await self._connection.fetch(sql.RECORDS, self._room_id, sequence)
+        records = [read_record(row["record"]) for row in rows]
+        blank = Room(room_id=self._room_id, created_ms=records[0].at_ms)
+        return reduce(apply, records, blank)
+
+    async def bound(self, player: str) -> Binding | None:
+        """See `Table.bound`."""
+        row = await self._connection.fetchrow(sql.BOUND, player)
+        if row is None:
+            return None
+        match_id = row["match_id"] and str(row["match_id"])
+        return Binding(room_id=str(row["room_id"]), match_id=match_id)
+
+    async def write(self, record: Record, after: Room, request_hash: bytes) -> None:
+        """See `Table.write`."""
+        try:
+            await self._write_room(after)
+            await self._connection.execute(
+                sql.ADD_RECORD,
+                record.room_id,
+                record.sequence,
+                record.command_id,
+                record.actor,
+                request_hash,
+                write_record(record),
+                traces.carrier().get(traces.TRACEPARENT, ""),
+            )
+            await self._bind(after)
+        except asyncpg.UniqueViolationError as error:
+            raise RaceLostError(error.constraint_name) from error
+        for event in record.events:
+            if isinstance(event, MatchStarting):
+                await self._bind_to_match(event)
+        self.room = after
+
+    async def _write_room(self, after: Room) -> None:
+        facts = room_message(after, {}).SerializeToString(deterministic=True)
+        match_id = after.match_id or None
+        args = (after.room_id, after.sequence, after.state, match_id, facts)
+        if self.room is None:
+            await self._connection.execute(sql.ADD_ROOM, *args, after.rule_set, after.is_listed)
+        else:
+            await self._connection.execute(sql.MOVE_ROOM, *args)
+
+    async def _bind(self, after: Room) -> None:
+        before = self.room.people if self.room is not None else frozenset()
+        for player in sorted(before - after.people):
+            await self._connection.execute(sql.UNBIND, player, self._room_id)
+        for player in sorted(after.people - before):
+            await self._connection.execute(sql.BIND, player, self._room_id)
+
+    async def _bind_to_match(self, event: MatchStarting) -> None:
+        for seat, spec in enumerate(event.seats):
+            if spec.kind == PERSON:
+                await self._connection.execute(
+                    sql.BIND_TO_MATCH, spec.player, self._room_id, event.match_id, seat
+                )
+
+
+class PostgresRooms:
+    """`Rooms` over a database whose schema `lobby` is in place."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    @asynccontextmanager
+    async def hold(self, room_id: str) -> AsyncIterator[HeldRoom]:
+        """Hold a room. See `Rooms.hold`."""
+        async with self._connections.transaction() as connection:
+            row = await connection.fetchrow(sql.LOCK_ROOM, room_id)
+            yield HeldRoom(connection, room_id, None if row is None else _room(row))
+
+    async def find(self, room_id: str) -> Room | None:
+        """Return a room as it is. See `Rooms.find`."""
+        row = await self._connections.fetchrow(sql.FIND_ROOM, room_id)
+        return None if row is None else _room(row)
+
+    async def find_creation(self, actor: str, command_id: str) -> str | None:
+        """Return the room that was made by a command. See `Rooms.find_creation`."""
+        row = await self._connections.fetchrow(sql.FIND_CREATION, actor, command_id)
+        return None if row is None else str(row["room_id"])
+
+    async def listed(self, *, rule_set: str, before: str | None, limit: int) -> Sequence[Room]:
+        """Return waiting rooms. See `Rooms.listed`."""
+        rows = await self._connections.fetch(sql.LISTED, rule_set, before, limit)
+        return [_room(row) for row in rows]
+
+    async def plan(self, room_id: str) -> MatchPlan | None:
+        """Return the match that a room is to become. See `Rooms.plan`."""
+        row = await self._connections.fetchrow(sql.LAST_RECORD, room_id)
+        if row is None:
+            return None
+        record = read_record(row["record"])
+        starting = next(event for event in record.events if isinstance(event, MatchStarting))
+        return MatchPlan(
+            room_id=room_id,
+            match_id=MatchId(starting.match_id),
+            rule_set=row["rule_set"],
+            seats=starting.seats,
+        )
+
+    async def starting(self, *, limit: int) -> Sequence[str]:
+        """Return the rooms whose match is being made. See `Rooms.starting`."""
+        rows = await self._connections.fetch(sql.STARTING, limit)
+        return [str(row["room_id"]) for row in rows]
+
+
+class PostgresPlayers:
+    """`Players` over a database whose schema `lobby` is in place."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    async def resolve(self, issuer: str, subject: str, new: Player, at_ms: int) -> Player:
+        """Return the player of a subject. See `Players.resolve`."""
+        row = await self._connections.fetchrow(sql.FIND_PLAYER, issuer, subject)
+        if row is None:
+            await self._connections.fetch(
+                sql.ADD_PLAYER, new.player_id, issuer, subject, new.display_name, at_ms
+            )
+            # Ours, or that of whoever was faster; it is committed, or adding had not returned.
+            row = await self._connections.fetchrow(sql.FIND_PLAYER, issuer, subject)
+        assert row is not None
+        return Player(str(row["player_id"]), row["display_name"])
+
+    async def names(self, players: Collection[str]) -> Mapping[str, str]:
+        """Return display names. See `Players.names`."""
+        if not players:
+            return {}
+        rows = await self._connections.fetch(sql.NAMES, list(players))
+        return {str(row["player_id"]): row["display_name"] for row in rows}
+
+
+def _room(row: asyncpg.Record) -> Room:
+    return room_of(pb.Room.FromString(row["facts"]))
