@@ -4,11 +4,11 @@ Each seat does what it can: it buys, builds and bets, bids a little, offers trad
 the clock decide where it does not know. Choices come from a hash of the seed, so a match repeats.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
 from libs.kernel.chance import FairDraws, commitment
-from libs.kernel.ids import SeededIds
+from libs.kernel.ids import PlayerId, SeededIds
 from libs.rules import commands as c
 from libs.rules import events as e
 from libs.rules import phases
@@ -25,9 +25,14 @@ OPERATOR = "operator:0190a000-0000-7000-8000-0000000000aa"
 
 
 class Table:
-    """A match that is being played, and its records so far."""
+    """A match that is being played, and its records so far.
 
-    def __init__(self, rule_set: str, seats: int, seed: int, people: int = 1) -> None:
+    The first seats are people's, so many or those whose player ids are given; the others are bots'.
+    """
+
+    def __init__(
+        self, rule_set: str, seats: int, seed: int, people: int | Sequence[PlayerId] = 1
+    ) -> None:
         self._entropy = sha256(f"{rule_set} {seats} {seed}".encode())
         self._choices = 0
         self.seed = self._entropy.digest()
@@ -37,12 +42,11 @@ class Table:
         self.chain = Chain(self._ids.match_id(self.now))
         self.draws = FairDraws(self.chain.match_id, self.seed)
         self.records: list[StoredRecord] = []
-        specs = tuple(
-            e.SeatSpec(e.PERSON, self._ids.player_id(self.now))
-            if seat < people
-            else e.SeatSpec(e.BOT, "", "plain")
-            for seat in range(seats)
-        )
+        if isinstance(people, int):
+            people = [self._ids.player_id(self.now) for _ in range(people)]
+        sitting = [e.SeatSpec(e.PERSON, player) for player in people]
+        playing = [e.SeatSpec(e.BOT, "", "plain") for _ in range(seats - len(sitting))]
+        specs = (*sitting, *playing)
         committed = commitment(self.chain.match_id, self.seed)
         self.send(c.CreateMatch(self.chain.match_id, rule_set, specs, committed), SYSTEM)
 
@@ -80,9 +84,10 @@ def play_match(
     seats: int = 4,
     seed: int = 1,
     records_max: int = 4_000,
+    people: int | Sequence[PlayerId] = 1,
 ) -> Table:
     """Play until the match ends or has so many records."""
-    table = Table(rule_set, seats, seed)
+    table = Table(rule_set, seats, seed, people)
     while table.match.phase != phases.ENDED and len(table.records) < records_max:
         acted = any(table.act(command) for command in _ideas(table))
         if not acted:
