@@ -91,7 +91,11 @@ class Learning:
         return is_settled
 
     async def _load(self, match_id: MatchId) -> Position:
-        return (await self._followed(match_id)).position
+        followed = await self._followed(match_id)
+        if followed.deadlines:
+            # Another replica may have read further than we will soon be told.
+            self._changed[match_id] = followed
+        return followed.position
 
     async def _apply(self, record: ChainedRecord) -> None:
         before = await self._followed(record.match_id)
