@@ -6,12 +6,13 @@ nobody waits for one, and when there are too many to keep some are not.
 
 import asyncio
 import json
+from hashlib import sha256
 from typing import Final, NoReturn
 
 from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
 from libs.rules.match import Match
-from libs.rules.snapshot import SCHEMA, dump, state_hash
+from libs.rules.snapshot import SCHEMA, dump
 from libs.store.ports import MatchStore, Snapshot, StoreUnavailableError
 from libs.telemetry import logs
 from libs.wire.record import StoredRecord
@@ -68,11 +69,15 @@ class Snapshots:
 
 
 def snapshot_of(match: Match, seq: int) -> Snapshot:
-    """Return what is kept of a match after *seq*: its state as JSON, and the hash of that."""
+    """Return what is kept of a match after *seq*: its state as JSON, and the hash of that text.
+
+    It is the canonical text, so that the hash is also that of the state (`state_hash`).
+    """
+    state = json.dumps(dump(match), sort_keys=True, separators=(",", ":")).encode()
     return Snapshot(
         seq=seq,
         rule_set=match.rules.rule_set_id,
         schema_version=SCHEMA,
-        state=json.dumps(dump(match), separators=(",", ":")).encode(),
-        state_hash=state_hash(match),
+        state=state,
+        state_hash=sha256(state).digest(),
     )

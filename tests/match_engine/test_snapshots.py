@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from hashlib import sha256
 
 import pytest
 
@@ -117,6 +118,7 @@ def test_a_snapshot_loads_as_the_state_that_it_was() -> None:
     assert snapshot.schema_version == SCHEMA
     assert snapshot.rule_set == match.rules.rule_set_id
     assert snapshot.state_hash == state_hash(match) == state_hash(load(json.loads(snapshot.state)))
+    assert snapshot.state_hash == sha256(snapshot.state).digest()
 
 
 async def test_a_store_that_is_away_costs_one_snapshot_and_no_more(
