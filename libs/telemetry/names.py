@@ -12,7 +12,13 @@ LogEvent = Literal[
     "arm_stream_lost",
     "arm_stream_opened",
     "background_work_failed",
+    "bot_failed",
+    "bot_move_refused",
+    "bot_slow",
+    "bots_left",
+    "bots_not_playing",
     "bots_not_told",
+    "bots_sat_down",
     "cards_not_told",
     "clock_not_measured",
     "command_accepted",
@@ -69,7 +75,13 @@ LOG_EVENTS: Final[dict[LogEvent, str]] = {
     "arm_stream_lost": "The timer service is away; the engine's own sweeper fires meanwhile (T6).",
     "arm_stream_opened": "The timer service is told of deadlines, first of all that are loaded.",
     "background_work_failed": "Work that restarts by itself ended in an error; it is tried again.",
+    "bot_failed": "A bot's strategy had an error; a safe move was made for it.",
+    "bot_move_refused": "The rules or another replica did not let a bot do what it wanted.",
+    "bot_slow": "A bot took too long to choose; a safe move was made for it.",
+    "bots_left": "The bots of a match have nothing left to do in it.",
+    "bots_not_playing": "The bots of a match cannot get to it; it is tried again.",
     "bots_not_told": "The bot runner did not hear of its seats; the match's record tells it too.",
+    "bots_sat_down": "The bots of a match began to play it, or go on after a restart.",
     "cards_not_told": "Nobody could say which cards count, so a match was not started.",
     "clock_not_measured": "The store did not tell its time; the engine's clock goes on alone.",
     "command_accepted": "The rules allowed a command, and what it did is durable.",
@@ -155,6 +167,7 @@ class LogFields(TypedDict, total=False):
     received: Annotated[int, "messages that the client sent on a stream"]
     request_id: Annotated[str, "the call, as the caller names it or as we do"]
     room_id: Annotated[str, "the room"]
+    seat: Annotated[int, "a seat of the match"]
     sent: Annotated[int, "messages that we sent on a stream"]
     service: Annotated[str, "the service that speaks"]
     signal: Annotated[str, "the signal, such as SIGTERM"]
@@ -360,6 +373,21 @@ PROJECTION_LAG: Final = GaugeName(
     "opolyx_projection_lag_seconds",
     "How old the newest entry was when a projection had applied it.",
     ("projection",),
+)
+BOT_MATCHES: Final = GaugeName(
+    "opolyx_bot_matches_active",
+    "Matches that have bots here: those that are played, and those for which there is no room.",
+    ("state",),
+)
+BOT_MOVES: Final = CounterName(
+    "opolyx_bot_moves_total",
+    "Moves of bots, by what became of them (accepted, refused, unanswered).",
+    ("strength", "outcome"),
+)
+BOT_DEFAULTS: Final = CounterName(
+    "opolyx_bot_default_moves_total",
+    "Safe moves made for bots that could not choose, by why (failed, slow, refused).",
+    ("strength", "why"),
 )
 RESTARTS: Final = CounterName(
     "opolyx_background_restarts_total",
