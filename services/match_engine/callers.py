@@ -1,5 +1,6 @@
 """Who asks, and what that is in a match: a seat, somebody who looks, or nobody."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from google.protobuf.message import DecodeError
@@ -105,8 +106,8 @@ def seat_of(caller: Caller, match: Match) -> int:
     return seat
 
 
-def may_see(caller: Caller, match: Match) -> bool:  # noqa: ARG001 - what private ones will ask
-    """Tell whether *caller* may see a match. Every match is public in this release."""
+def may_see(caller: Caller, specs: Sequence[e.SeatSpec]) -> bool:  # noqa: ARG001 - private ones will ask
+    """Tell whether *caller* may see the match of these seats. In this release all are public."""
     return True
 
 
@@ -117,5 +118,5 @@ def check_sees(caller: Caller, match: Match) -> None:
         RefusedError: MATCH_NOT_FOUND, as if it were not there.
 
     """
-    if not may_see(caller, match):
+    if not may_see(caller, match.specs):
         raise refused(Reason.MATCH_NOT_FOUND)

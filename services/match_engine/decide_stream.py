@@ -6,29 +6,23 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
-import grpc
-
-from libs.chassis.faults import OPERATIONAL, PLAIN_TEXTS, refusal_of
 from libs.chassis.status import refused
 from libs.kernel.clock import Clock
 from libs.kernel.reasons import Reason
 from libs.telemetry import logs, traces
-from libs.wire.refusals import refused_message
 from libs.wire.requests import MalformedError, Violation
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx.match.v1 import match_service_pb2 as match_pb
-from opolyx.match.v1 import refused_pb2
 from services.match_engine.callers import caller_of
 from services.match_engine.pulses import Pulses
 from services.match_engine.submitting import Submitting
+from services.match_engine.telling import error_message, refusal_message
 from services.match_engine.together import cancel_all, first_of
 
 COMMANDS_MAX: Final = 256
 """How many commands a gateway may have unanswered (start)."""
 
 METHOD: Final = "opolyx.engine.v1.EngineService/Decide"
-
-_log: Final = logs.get()
 
 CommandFrame = pb.DecideRequest.CommandFrame
 ResultFrame = pb.DecideResponse.ResultFrame
@@ -85,7 +79,7 @@ class DecideStream:
             await first_of(self._read(frames), self._pulses.run(), self._write(write))
         finally:
             # An append that is on its way is shielded (W5); the gateway asks anew for its outcome.
-            await cancel_all(list(self._tasks))
+            await cancel_all(self._tasks)
 
     # In.
 
@@ -106,8 +100,7 @@ class DecideStream:
         self._places.setdefault(frame.match_id, deque()).append(place)
         if self._has_left:
             assert self._leaving is not None
-            refusal = refused(self._leaving)
-            told = refused_message(refusal.told, refusal.retry_after_ms)
+            told = refusal_message(refused(self._leaving))
             self._answer(place, ResultFrame(tag=frame.tag, refused=told))
             return
         task = asyncio.create_task(self._decide(frame, place))
@@ -122,7 +115,7 @@ class DecideStream:
             try:
                 accepted = await self._submit(frame)
             except Exception as error:  # noqa: BLE001 - one command's bug must not end all others
-                self._answer(place, ResultFrame(tag=frame.tag, refused=_told(error)))
+                self._answer(place, ResultFrame(tag=frame.tag, refused=error_message(error)))
             else:
                 self._answer(place, ResultFrame(tag=frame.tag, accepted=accepted))
 
@@ -186,14 +179,3 @@ class DecideStream:
         if self._has_left and not self._unanswered:
             raise refused(Reason.GOING_AWAY)
         return None
-
-
-def _told(error: Exception) -> refused_pb2.Refused:
-    """Tell why a command has no other result."""
-    refusal = refusal_of(error, OPERATIONAL)
-    if refusal is not None:
-        return refused_message(refusal.told, refusal.retry_after_ms)
-    # A bug has no reason among those that are documented, here as in a status.
-    _log.exception("rpc_failed", error=type(error).__name__)
-    internal = grpc.StatusCode.INTERNAL
-    return refused_pb2.Refused(reason=internal.name, text=PLAIN_TEXTS[internal])

@@ -71,7 +71,7 @@ class FollowStream:
         finally:
             for followed in self._followed.values():
                 self._shared.pushes.unfollow(followed.match_id, followed)
-            await cancel_all(list(self._catching_up.values()))
+            await cancel_all(self._catching_up.values())
             for match_id in self._attended:
                 self._shared.pushes.attend(match_id, self, (), 0)
 

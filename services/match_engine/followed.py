@@ -8,9 +8,9 @@ from typing import Final, NamedTuple
 from libs.chassis.status import RefusedError, refused
 from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
-from libs.wire.refusals import refused_message
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from services.match_engine.pushes import Pushed
+from services.match_engine.telling import refusal_message
 
 WAITING_MAX: Final = 64
 """How many records of a match may wait for credit before its reader is too slow."""
@@ -184,7 +184,7 @@ class Followed:
         self._frames.append(Frame(frame.SerializeToString(), is_record=False))
 
     def _stop(self, refusal: RefusedError) -> None:
-        told = refused_message(refusal.told, refusal.retry_after_ms)
+        told = refusal_message(refusal)
         stopped = pb.FollowResponse.Stopped(match_id=self.match_id, refused=told)
         self._say(pb.FollowResponse(stopped=stopped))
         self._is_stopped = True

@@ -1,7 +1,7 @@
 """Work that belongs together: when a part of it ends, so does the rest."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -20,10 +20,11 @@ async def first_of(*works: Coroutine[Any, Any, None]) -> None:
         await cancel_all(tasks)
 
 
-async def cancel_all(tasks: "list[asyncio.Task[None]]") -> None:
+async def cancel_all(tasks: Iterable["asyncio.Task[Any]"]) -> None:
     """Cancel *tasks*, and return when they have ended. What they raise by then is nobody's."""
-    for task in tasks:
+    cancelled = tuple(tasks)
+    for task in cancelled:
         task.cancel()
-    for task in tasks:
+    for task in cancelled:
         with suppress(asyncio.CancelledError, Exception):
             await task
