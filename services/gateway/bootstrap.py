@@ -1,0 +1,130 @@
+"""The composition root of the gateway."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final
+
+from libs.chassis.channels import Channel
+from libs.chassis.edge import Terms
+from libs.chassis.engines import Engines
+from libs.chassis.foundation import Foundation
+from libs.chassis.issuing import refuse_beyond_loopback
+from libs.chassis.limiting import Limiter, Rate
+from libs.chassis.process import Service
+from libs.chassis.sections import RateSettings
+from libs.chassis.server import GrpcServer
+from libs.chassis.status import refused
+from libs.kernel.reasons import Reason
+from opolyx.bot.v1.bot_service_pb2_grpc import add_BotServiceServicer_to_server
+from opolyx.lobby.v1.lobby_service_pb2_grpc import add_LobbyServiceServicer_to_server
+from opolyx.match.v1.match_service_pb2_grpc import add_MatchServiceServicer_to_server
+from opolyx.progression.v1.progression_service_pb2_grpc import (
+    add_ProgressionServiceServicer_to_server,
+)
+from services.gateway import allowed
+from services.gateway.asking import Asking
+from services.gateway.background import Background
+from services.gateway.callers import Callers, Players
+from services.gateway.deciding import Deciding
+from services.gateway.following import EngineTime, Following
+from services.gateway.forwarding import BotServicer, LobbyServicer, ProgressionServicer
+from services.gateway.matches import Matches
+from services.gateway.playing import SUBMIT, Commands
+from services.gateway.servicer import MatchServicer
+from services.gateway.settings import GatewaySection, GatewaySettings
+from services.gateway.watching import Streams
+
+NAME: Final = "gateway"
+
+
+def service(settings: GatewaySettings, foundation: Foundation) -> Service:
+    """Return the gateway, not open yet.
+
+    Raises:
+        SettingsError: it would take development tokens from beyond this machine, or the keys of the
+            people's provider could not come from there safely.
+
+    """
+    section = settings.gateway
+    refuse_beyond_loopback(settings.auth, [section.host])
+    limiter = Limiter(_rate(section.rate), {SUBMIT: _rate(section.command_rate)})
+    terms = foundation.terms(
+        NAME,
+        section,
+        allowed.allow_list(),
+        people=True,
+        believed=allowed.BELIEVED,
+        limiter=limiter,
+        is_strict=True,
+    )
+    return Service(NAME, lambda: _opened(settings, foundation, terms, limiter))
+
+
+@asynccontextmanager
+async def _opened(
+    settings: GatewaySettings, foundation: Foundation, terms: Terms, limiter: Limiter
+) -> AsyncIterator[GrpcServer]:
+    peers = settings.peers
+    async with AsyncExitStack() as stack:
+        lobby, progression, bot_runner = [
+            await stack.enter_async_context(foundation.channel(NAME, target))
+            for target in (peers.lobby, peers.progression, peers.bot_runner)
+        ]
+        engines = await stack.enter_async_context(foundation.engines(NAME))
+        background = await stack.enter_async_context(Background())
+        callers = Callers(Players(lobby, settings.auth.issuer))
+        asking = Asking(engines, callers)
+        streams = _streams(settings.gateway, foundation, engines, background, asking)
+        commands = Commands(
+            deciding=Deciding(engines, background, foundation.clock),
+            limiter=limiter,
+            timeout_s=settings.gateway.command_timeout_s,
+        )
+        match = MatchServicer(asking=asking, callers=callers, commands=commands, streams=streams)
+        server = GrpcServer(terms)
+        server.add(add_MatchServiceServicer_to_server, match, allowed.MATCH_SERVICE)
+        _forward(server, asking, lobby, progression, bot_runner)
+        background.start(_drained(server, streams))
+        yield await stack.enter_async_context(server)
+
+
+def _streams(
+    section: GatewaySection,
+    foundation: Foundation,
+    engines: Engines,
+    background: Background,
+    asking: Asking,
+) -> Streams:
+    """Return what clients' streams share."""
+    time = EngineTime(foundation.clock)
+    matches = Matches(
+        engines, Following(background, time), background, move_timeout_s=section.move_timeout_s
+    )
+    return Streams(matches=matches, asking=asking, time=time, settings=section)
+
+
+def _forward(
+    server: GrpcServer, asking: Asking, lobby: Channel, progression: Channel, bot_runner: Channel
+) -> None:
+    """Serve what belongs to others."""
+    server.add(
+        add_LobbyServiceServicer_to_server, LobbyServicer(asking, lobby), allowed.LOBBY_SERVICE
+    )
+    server.add(
+        add_ProgressionServiceServicer_to_server,
+        ProgressionServicer(asking, progression),
+        allowed.PROGRESSION_SERVICE,
+    )
+    server.add(
+        add_BotServiceServicer_to_server, BotServicer(asking, bot_runner), allowed.BOT_SERVICE
+    )
+
+
+async def _drained(server: GrpcServer, streams: Streams) -> None:
+    """Have every stream say go away once the server is about to stop."""
+    await server.draining.wait()
+    streams.close(refused(Reason.GOING_AWAY))
+
+
+def _rate(settings: RateSettings) -> Rate:
+    return Rate(settings.per_s, settings.burst)

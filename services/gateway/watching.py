@@ -1,0 +1,257 @@
+"""`WatchMatch`: a snapshot, then records without a gap and without a repeat, and a last word."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Final
+
+import grpc
+
+from libs.chassis.calls import StreamContext
+from libs.chassis.faults import refusal_of
+from libs.chassis.status import RefusedError, refused
+from libs.kernel.reasons import Reason
+from libs.wire.record import chain_hash, open_envelope
+from libs.wire.requests import Checks
+from opolyx.engine.v1.caller_pb2 import Caller
+from opolyx.match.v1 import match_pb2, stream_pb2
+from opolyx.match.v1 import match_service_pb2 as pb
+from opolyx.record.v1 import stored_record_pb2 as record_pb
+from services.gateway.asking import Asking
+from services.gateway.following import EngineTime
+from services.gateway.matches import FollowedMatch, Matches
+from services.gateway.settings import GatewaySection
+from services.gateway.subscribing import Farewell, Subscriber, record_news
+
+LAST_WORD_S: Final = 0.5
+"""How long a client may take to accept the last message."""
+
+PAGE_SIZE: Final = 200
+"""How many records of the past are asked for at once, as far as they fit into a page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Streams:
+    """What the clients' streams share.
+
+    Attributes:
+        matches: those that are watched.
+        asking: the way to the engines.
+        time: theirs.
+        settings: the bounds.
+        open: every stream that there is.
+
+    """
+
+    matches: Matches
+    asking: Asking
+    time: EngineTime
+    settings: GatewaySection
+    open: set[Subscriber] = field(default_factory=set)
+
+    def close(self, error: RefusedError) -> None:
+        """End every stream."""
+        for subscriber in tuple(self.open):
+            subscriber.close(error)
+
+
+class Watching:
+    """One stream, from its opening to its end."""
+
+    def __init__(
+        self,
+        streams: Streams,
+        context: StreamContext,
+        caller: Caller,
+        match_id: str,
+        after_seq: int | None,
+    ) -> None:
+        """Tell *caller* a match, the records after a sequence or else those that come."""
+        self._streams = streams
+        self._context = context
+        self._caller = caller
+        self._match_id = match_id
+        self._after_seq = after_seq
+        self._match: match_pb2.Match | None = None
+        self._sent_seq = 0
+        self.subscriber: Final = Subscriber(streams.settings.queue_max)
+
+    @asynccontextmanager
+    async def entered(self) -> AsyncIterator[FollowedMatch]:
+        """Have the match followed, and the caller counted among those who watch it.
+
+        Raises:
+            MalformedError: the request cannot be understood.
+            grpc.aio.AioRpcError: the engine refuses, or is not there.
+
+        """
+        checks = Checks()
+        checks.uuid("match_id", self._match_id)
+        checks.least("after_sequence", self._after_seq or 0, 0)
+        checks.finish()
+        self._streams.open.add(self.subscriber)
+        self._context.on_end(self.subscriber.close)
+        try:
+            followed, self._match = await self._find()
+            self._streams.matches.enter(followed, self._caller)
+            try:
+                yield followed
+            finally:
+                followed.detach(self.subscriber)
+                self._streams.matches.leave(followed, self._caller)
+        finally:
+            self._streams.open.discard(self.subscriber)
+
+    async def tell(
+        self, followed: FollowedMatch, before_end: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        """Send all there is and what comes, and at the end why it ends.
+
+        *before_end* returns when all that belongs on the stream has come, once the match is over.
+
+        Raises:
+            RefusedError: why it ends, if not because the match is over.
+            grpc.aio.AioRpcError: an engine refuses to show the match, of which nothing was sent.
+
+        """
+        await self._send_snapshot(followed)
+        try:
+            await self._catch_up(followed)
+            await self._live(followed)
+            if before_end is not None:
+                await before_end()
+                await self._live(followed)
+        except _EndedError:
+            pass  # the subscriber says why
+        except RefusedError as error:
+            self.subscriber.close(error)
+        except grpc.aio.AioRpcError as error:
+            refusal = refusal_of(error, {})
+            if refusal is None:
+                raise
+            self.subscriber.close(refusal)
+        await self._part()
+
+    # The beginning.
+
+    async def _find(self) -> tuple[FollowedMatch, match_pb2.Match | None]:
+        """Return the match that is followed, and what it looks like where that had to be asked."""
+        matches, after_seq = self._streams.matches, self._after_seq
+        followed = matches.find(self._match_id)
+        if followed is not None and after_seq is not None and after_seq <= followed.last_seq:
+            return followed, None
+        request = pb.GetMatchRequest(match_id=self._match_id, min_sequence=after_seq)
+        match = await self._streams.asking.owner(
+            lambda stub: stub.GetMatch, request, self._match_id
+        )
+        return matches.follow(match), match
+
+    async def _send_snapshot(self, followed: FollowedMatch) -> None:
+        match = self._match
+        if self._after_seq is not None:
+            sequence, chain = await self._beginning(followed, self._after_seq)
+            match = None
+        else:
+            assert match is not None, "it was asked for"
+            sequence, chain = match.sequence, match.chain_hash
+        self.subscriber.position = self._sent_seq = sequence
+        snapshot = stream_pb2.Snapshot(
+            server_time_ms=self._streams.time.now_ms(),
+            sequence=sequence,
+            chain_hash=chain,
+            head_sequence=max(followed.head_seq, sequence),
+            match=match,
+        )
+        await self._context.send(pb.WatchMatchResponse(snapshot=snapshot).SerializeToString())
+
+    async def _beginning(self, followed: FollowedMatch, after_seq: int) -> tuple[int, bytes]:
+        """Return where the records after a sequence begin, and the hash of the chain there."""
+        here = followed.beginning(after_seq)
+        if here is not None:
+            return here
+        if self._match is not None and self._match.sequence == after_seq:
+            return after_seq, self._match.chain_hash
+        first = (await self._page(after_seq, page_size=1))[0]
+        return first.first_seq - 1, open_envelope(first.data).prev_hash
+
+    # The middle.
+
+    async def _catch_up(self, followed: FollowedMatch) -> None:
+        """Send the past as fast as the client reads it, until what follows is in memory (R1)."""
+        last_hash = b""
+        while not followed.attach(self.subscriber):
+            for record in await self._page(self._sent_seq, PAGE_SIZE):
+                joins_on = not last_hash or chain_hash(last_hash, record.data) == record.hash
+                if record.first_seq != self._sent_seq + 1 or not joins_on:
+                    raise refused(Reason.NOT_OWNER_OF_SHARD)
+                await self._send(record_news(record))
+                self.subscriber.position = self._sent_seq = record.last_seq
+                last_hash = record.hash
+
+    async def _page(self, after_seq: int, page_size: int) -> Sequence[record_pb.StoredRecord]:
+        """Return the next records of the past, of which there are some."""
+        request = pb.ReadEventsRequest(
+            match_id=self._match_id, after_sequence=after_seq, page_size=page_size
+        )
+        page = await self._streams.asking.owner(
+            lambda stub: stub.ReadEvents, request, self._match_id
+        )
+        if not page.records:
+            raise refused(Reason.NOT_OWNER_OF_SHARD)
+        return page.records
+
+    async def _live(self, followed: FollowedMatch) -> None:
+        subscriber = self.subscriber
+        while True:
+            message = subscriber.pop()
+            if message is not None:
+                data, last_seq = message
+                await self._send(data)
+                self._sent_seq = last_seq or self._sent_seq
+            elif subscriber.farewell is not None:
+                return
+            elif not await subscriber.ring(self._streams.settings.heartbeat_s):
+                await self._send(self._heartbeat(followed.head_seq))
+
+    async def _send(self, data: bytes) -> None:
+        if self.subscriber.is_closed:
+            raise _EndedError
+        try:
+            async with asyncio.timeout(self._streams.settings.write_timeout_s):
+                await self._context.send(data)
+        except TimeoutError:
+            raise refused(Reason.SLOW_READER) from None
+
+    def _heartbeat(self, head_seq: int) -> bytes:
+        heartbeat = stream_pb2.Heartbeat(
+            server_time_ms=self._streams.time.now_ms(), head_sequence=head_seq
+        )
+        return pb.WatchMatchResponse(heartbeat=heartbeat).SerializeToString()
+
+    # The end.
+
+    async def _part(self) -> None:
+        """Say the last word. Raises what `tell` does."""
+        farewell = self.subscriber.farewell
+        assert farewell is not None, "nothing else ends a stream"
+        if farewell.reason:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LAST_WORD_S):
+                    await self._context.send(self._go_away(farewell))
+        if farewell.error is not None:
+            raise farewell.error
+
+    def _go_away(self, farewell: Farewell) -> bytes:
+        error = farewell.error
+        go_away = stream_pb2.GoAway(
+            reason=farewell.reason,
+            text=farewell.text,
+            reconnect_after_ms=error.retry_after_ms if isinstance(error, RefusedError) else None,
+            last_sequence=self._sent_seq,
+        )
+        return pb.WatchMatchResponse(go_away=go_away).SerializeToString()
+
+
+class _EndedError(Exception):
+    """Somebody has ended the stream while there was something to send."""
