@@ -1,61 +1,41 @@
-"""Commands, one after the other, from the queue of their match to the commit (W2-W7, T4, T5)."""
+"""Commands, from the queue of their match to the commit (write protocol, W2-W7, T3-T5)."""
 
-from collections.abc import Callable, Sequence
-from enum import StrEnum
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final, TypeVar
 
+from libs.chassis.status import refused
 from libs.kernel.clock import Clock
 from libs.kernel.ids import CommandId, MatchId
-from libs.rules import commands as c
-from libs.rules.match import Match
-from libs.store.ownership import Outage
+from libs.kernel.reasons import Reason
 from libs.store.ports import MatchStore
 from opolyx.match.v1 import match_service_pb2 as pb
+from services.match_engine.appending import MovedError, Scribe
+from services.match_engine.beginning import Creator
+from services.match_engine.judging import CommandOf, Fired, Judge, Order, OutagesOf, Outcome
 from services.match_engine.live import Accepted, LiveMatch
 from services.match_engine.matches import Matches
 from services.match_engine.seeds import Seeds
 from services.match_engine.signing import SigningKeys
+from services.match_engine.turns import Turns
 
-CommandOf = Callable[[Match], c.Command]
-"""Finds out the command from the state: whose seat it is, the match alone knows.
+__all__ = ["Accepted", "CommandOf", "Decider", "Fired", "OutagesOf", "Outcome"]
 
-It may raise `RefusedError` and `MalformedError`.
-"""
+ATTEMPTS: Final = 4
+"""How often one command is decided at most, where the match has moved in between (W6)."""
 
-OutagesOf = Callable[[int], Sequence[Outage]]
-"""Tells the outages of a shard that is ours, by number (T8)."""
-
-
-class Outcome(StrEnum):
-    """What became of a fired deadline."""
-
-    DONE = "done"
-    """It acted, now or when it was fired before."""
-    STALE = "stale"
-    """The decision was made already, or the match is over. Never fire it again."""
-    NOT_DUE = "not_due"
-    """It was set for later, or was moved. Fire it again when it is due."""
-
-
-class Fired(NamedTuple):
-    """The answer to a fired deadline.
-
-    Attributes:
-        outcome: what became of it.
-        due_ms: when to fire it again, grace included, if it is not due.
-        accepted: its reply as a command, if it is done.
-
-    """
-
-    outcome: Outcome
-    due_ms: int | None = None
-    accepted: Accepted | None = None
+T = TypeVar("T")
 
 
 class Decider:
-    """Decides the commands of this engine's matches, and makes every decision durable."""
+    """Decides the commands of this engine's matches, and makes every decision durable.
 
-    def __init__(  # noqa: PLR0913 - all that a decision rests on
+    A command is decided on a copy of the match's state, which costs a few microseconds beside a
+    commit of a millisecond or more. So what memory shows is durable at any moment, a read waits
+    for no commit, and a commit that fails or is never heard of leaves nothing to be undone.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917 - all that a decision rests on
         self,
         store: MatchStore,
         matches: Matches,
@@ -65,7 +45,11 @@ class Decider:
         outages_of: OutagesOf,
     ) -> None:
         """Decide by *clock*, the database's (T7)."""
-        raise NotImplementedError
+        self._matches = matches
+        self._clock = clock
+        self._turns = Turns()
+        self._creator = Creator(store, matches, seeds)
+        self._judge = Judge(store, matches, Scribe(store, matches, keys), outages_of)
 
     async def submit(
         self,
@@ -78,38 +62,71 @@ class Decider:
     ) -> Accepted:
         """Decide a command; returns once it is durable. Idempotent by *command_id*.
 
+        Its time is that of this call (T5), and after *queue_until_ms* nobody waits for it. Once it
+        is decided, the caller's cancellation changes nothing any more (W5).
+
         Raises:
             RefusedError: it was refused, and changed nothing.
             MalformedError: what *command_of* raised.
             StoreUnavailableError: it may have been accepted or not: send it again.
 
         """
-        raise NotImplementedError
+        order = Order(command_id, command_of, self._clock.now_ms(), expected_sequence)
+
+        async def work() -> Accepted:
+            if queue_until_ms is not None and self._clock.now_ms() > queue_until_ms:
+                raise refused(Reason.OVERLOADED)
+            return await self._on_live(match_id, lambda live: self._judge.judge(live, order))
+
+        return await self._turns.take(match_id, work)
 
     async def create(self, request: pb.CreateMatchRequest, command_id: CommandId) -> Accepted:
         """Make a match, with a secret seed of its own. Idempotent by *command_id*.
 
         Raises what `submit` does.
         """
-        raise NotImplementedError
+        stamp_ms = self._clock.now_ms()
+        work = partial(self._creator.create, request, command_id, stamp_ms)
+        return await self._turns.take(MatchId(request.match_id), work)
 
     async def fire(self, match_id: MatchId, deadline_id: str) -> Fired:
         """Let a deadline act, once, however often it is fired (T3-T5).
 
         Raises what `submit` does.
         """
-        raise NotImplementedError
+        stamp_ms = self._clock.now_ms()
+
+        async def work() -> Fired:
+            return await self._on_live(
+                match_id, lambda live: self._judge.fire(live, deadline_id, stamp_ms)
+            )
+
+        return await self._turns.take(match_id, work)
 
     async def read(self, match_id: MatchId) -> LiveMatch:
-        """Return a match, loading it if need be.
+        """Return a match, loading it if need be. What it shows is durable.
 
         Raises:
             RefusedError: MATCH_NOT_FOUND, MATCH_QUARANTINED, NOT_OWNER_OF_SHARD, OVERLOADED.
             StoreUnavailableError: it could not be loaded.
 
         """
-        raise NotImplementedError
+        live = self._matches.find(match_id)
+        if live is not None:
+            return live
+        self._matches.check_owned(match_id)
+        return await self._turns.take(match_id, partial(self._matches.get, match_id))
 
     async def settle(self) -> None:
         """Wait until no command is under way: at a drain, when no more come in."""
-        raise NotImplementedError
+        await self._turns.settle()
+
+    async def _on_live(self, match_id: MatchId, work: Callable[[LiveMatch], Awaitable[T]]) -> T:
+        """Do *work* on a match as it is, and again where it turns out to be elsewhere (W6)."""
+        for _ in range(ATTEMPTS):
+            live = await self._matches.get(match_id)
+            try:
+                return await work(live)
+            except MovedError:
+                continue
+        raise refused(Reason.STORE_UNAVAILABLE)

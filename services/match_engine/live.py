@@ -7,6 +7,7 @@ from typing import Final, NamedTuple, Protocol
 from libs.kernel.chance import FairDraws
 from libs.kernel.ids import CommandId, MatchId
 from libs.kernel.reasons import Reason
+from libs.kernel.shards import shard_of
 from libs.rules import phases
 from libs.rules.match import Match
 from libs.store.ports import Status
@@ -62,23 +63,26 @@ class LiveMatch:
         match: the state after the last record.
         chain: the end of the stream: `last_seq`, `last_hash`, `at_ms`, and the fence.
         status: what the head says of the match.
-        draws: the match's chance, as secret as its seed; None once the match is over.
+        draws: the match's chance, as secret as its seed while the match goes on.
+        shard: the match's shard.
+        settled_outage: the number of the last outage that is known to have been paid back (T8).
 
     """
 
-    __slots__ = ("_by_command", "_recent", "chain", "draws", "match", "status")
+    __slots__ = (
+        *("_by_command", "_recent", "chain", "draws"),
+        *("match", "settled_outage", "shard", "status"),
+    )
 
     def __init__(
-        self,
-        match: Match,
-        chain: Chain,
-        draws: FairDraws | None,
-        recent: Sequence[Entry] = (),
+        self, match: Match, chain: Chain, draws: FairDraws, recent: Sequence[Entry] = ()
     ) -> None:
         """Show *match* at the end of *chain*; *recent* are the last records, in order."""
         self.match = match
         self.chain = chain
         self.draws = draws
+        self.shard = shard_of(chain.match_id)
+        self.settled_outage = 0
         self.status = status_of(match)
         self._recent = deque(recent[-RECENT_MAX:])
         self._by_command = {entry.command_id: entry for entry in self._recent}
@@ -109,8 +113,6 @@ class LiveMatch:
         """Go on to *match*, whose last record is committed. For whoever has committed it alone."""
         self.match = match
         self.status = status_of(match)
-        if self.is_over:
-            self.draws = None
         self.chain.advance(entry.record, entry.at_ms)
         if len(self._recent) == RECENT_MAX:
             del self._by_command[self._recent.popleft().command_id]
@@ -122,14 +124,11 @@ class Listener(Protocol):
     """Hears what becomes of the matches in memory. Never waits: whoever is told first is quick."""
 
     def committed(self, live: LiveMatch, record: StoredRecord) -> None:
-        """Take note of a record that is committed; those of one match come in order (W7).
-
-        *live* may be past it, where a commit was only found out about later.
-        """
+        """Take note of a record that is committed, the last of *live*; in order, each once (W7)."""
         ...
 
     def dropped(self, match_id: MatchId, reason: Reason) -> None:
-        """Take note that a match is in this memory no longer, since others may write it now."""
+        """Take note that a match left this memory: what is committed next may not be told here."""
         ...
 
 

@@ -1,16 +1,44 @@
 """The matches in this engine's memory, and how they get there (write protocol, W2)."""
 
-from collections.abc import Callable
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Final
 
+from libs.chassis.sealing import UnsealableError
+from libs.chassis.status import refused
 from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
-from libs.store.ports import MatchStore
-from services.match_engine.live import Listener, LiveMatch
+from libs.kernel.shards import shard_of
+from libs.rules.evolve import apply
+from libs.rules.rule_sets import UnknownRuleSetError
+from libs.rules.snapshot import SCHEMA
+from libs.store.ports import Loaded, MatchStore
+from libs.telemetry import logs, metrics, names
+from libs.wire.events import NewerSchemaError
+from libs.wire.record import StoredRecord, decode
+from services.match_engine.live import Entry, Listener, LiveMatch
+from services.match_engine.replaying import SPENT, DamagedError, Replay, match_of
 from services.match_engine.seeds import Seeds
+
+CAPACITY: Final = 10_000
+"""How many matches are kept in memory (start)."""
+
+BREATH: Final = 100
+"""How many records are replayed before others get their turn of the loop."""
+
+_log: Final = logs.get()
+_ACTIVE: Final = metrics.gauge(names.MATCHES_ACTIVE)
+_REHYDRATE: Final = metrics.histogram(names.REHYDRATE)
 
 
 class Matches:
-    """What is in memory. Bounded: the one that was not used for longest gives way."""
+    """What is in memory: matches of shards that are ours, each as its last record left it.
+
+    Bounded: the match that was not used for longest gives way, which is one that waits for nobody
+    if there is any such: those that go on are used by their deadlines.
+    """
 
     def __init__(
         self,
@@ -18,27 +46,173 @@ class Matches:
         seeds: Seeds,
         owns: Callable[[int], bool],
         *,
-        capacity: int = 10_000,
+        capacity: int = CAPACITY,
     ) -> None:
         """Begin with none; *owns* tells whether a shard is ours and our lease fresh."""
-        raise NotImplementedError
+        self._store = store
+        self._seeds = seeds
+        self._owns = owns
+        self._capacity = capacity
+        self._loaded: OrderedDict[MatchId, LiveMatch] = OrderedDict()
+        # Matches that are to be loaded anew, as the listeners were last told of each.
+        self._outdated: dict[MatchId, LiveMatch] = {}
+        self._listeners: list[Listener] = []
 
     def listen(self, listener: Listener) -> None:
         """Let *listener* hear of every record and every loss; in the order of these calls."""
-        raise NotImplementedError
+        self._listeners.append(listener)
 
     def loaded(self) -> list[LiveMatch]:
         """Return what is in memory, least recently used first."""
-        raise NotImplementedError
+        return list(self._loaded.values())
+
+    def check_owned(self, match_id: MatchId) -> None:
+        """Go on if the match is this engine's to serve.
+
+        Raises:
+            RefusedError: NOT_OWNER_OF_SHARD.
+
+        """
+        if not self._owns(shard_of(match_id)):
+            raise refused(Reason.NOT_OWNER_OF_SHARD)
 
     def find(self, match_id: MatchId) -> LiveMatch | None:
-        """Return a match if it is in memory."""
-        raise NotImplementedError
+        """Return a match if it is in memory, and ours. Counts as a use."""
+        live = self._loaded.get(match_id)
+        if live is None or not self._owns(live.shard):
+            return None
+        self._loaded.move_to_end(match_id)
+        return live
+
+    async def get(self, match_id: MatchId) -> LiveMatch:
+        """Return a match, loading it under a new fence if need be (W2). For who has its turn.
+
+        Raises:
+            RefusedError: NOT_OWNER_OF_SHARD, MATCH_NOT_FOUND, MATCH_QUARANTINED; STORE_UNAVAILABLE
+                for a match that another release, or one with other keys, may be able to read.
+            StoreUnavailableError: the store did not answer.
+
+        """
+        self.check_owned(match_id)
+        return self.find(match_id) or await self._load(match_id)
+
+    def add(self, live: LiveMatch, record: StoredRecord) -> None:
+        """Keep a match that was created just now, by *record*; whoever created it is its writer."""
+        if self._owns(live.shard):
+            self._keep(live)
+            self.tell(live, record)
+
+    def tell(self, live: LiveMatch, record: StoredRecord) -> None:
+        """Tell the listeners of the last record of a match, unless the match was dropped."""
+        if self._loaded.get(live.match_id) is live:
+            for listener in self._listeners:
+                listener.committed(live, record)
+
+    def reload(self, live: LiveMatch) -> None:
+        """Forget a match that may have moved on, to load it anew at its next turn (W6).
+
+        It is still ours: the listeners hear then of what was committed in between.
+        """
+        if self._loaded.get(live.match_id) is live:
+            del self._loaded[live.match_id]
+            self._outdated[live.match_id] = live
+            _ACTIVE.set(len(self._loaded))
 
     def drop(self, match_id: MatchId, reason: Reason) -> None:
-        """Forget a match, and tell the listeners why."""
-        raise NotImplementedError
+        """Forget a match, and tell the listeners why. Nothing happens if it is not in memory."""
+        live = self._loaded.pop(match_id, None) or self._outdated.pop(match_id, None)
+        if live is not None:
+            _ACTIVE.set(len(self._loaded))
+            for listener in self._listeners:
+                listener.dropped(match_id, reason)
 
     def drop_all(self, reason: Reason) -> None:
         """Forget every match."""
-        raise NotImplementedError
+        for match_id in [*self._loaded, *self._outdated]:
+            self.drop(match_id, reason)
+
+    def _keep(self, live: LiveMatch) -> None:
+        self._loaded[live.match_id] = live
+        while len(self._loaded) > self._capacity:
+            # Whoever follows it comes again, and it is loaded again.
+            self.drop(next(iter(self._loaded)), Reason.NOT_OWNER_OF_SHARD)
+        _ACTIVE.set(len(self._loaded))
+
+    async def _load(self, match_id: MatchId) -> LiveMatch:
+        began_s = time.perf_counter()
+        try:
+            live = await self._replay(match_id)
+        except DamagedError as error:
+            await self._store.quarantine(match_id, str(error))
+            _log.error("match_quarantined", match_id=match_id, reason=str(error))
+            self.drop(match_id, Reason.MATCH_QUARANTINED)
+            raise refused(Reason.MATCH_QUARANTINED) from error
+        except (NewerSchemaError, UnknownRuleSetError, UnsealableError) as error:
+            _log.error("match_left_alone", match_id=match_id, error=type(error).__name__)
+            raise refused(Reason.STORE_UNAVAILABLE) from error
+        # The shard may have been lost meanwhile, and with it what the listeners were told.
+        self.check_owned(match_id)
+        before = self._outdated.pop(match_id, None)
+        if before is not None:
+            self._tell_since(before, live)
+        self._keep(live)
+        _REHYDRATE.observe(time.perf_counter() - began_s)
+        return live
+
+    async def _replay(self, match_id: MatchId) -> LiveMatch:
+        loaded = await self._store.fence_and_load(match_id, schema_version=SCHEMA)
+        if loaded is None:
+            raise refused(Reason.MATCH_NOT_FOUND)
+        if loaded.quarantined is not None:
+            raise refused(Reason.MATCH_QUARANTINED)
+        replay, records = await self._beginning(loaded)
+        for number, record in enumerate(records, start=1):
+            replay.take(record)
+            if number % BREATH == 0:
+                await asyncio.sleep(0)
+        is_over = replay.check_end(loaded.head)
+        seed = SPENT if is_over else await self._seed(match_id)
+        return replay.live(loaded.head.fence, seed)
+
+    async def _beginning(self, loaded: Loaded) -> tuple[Replay, Sequence[StoredRecord]]:
+        """Return a replay, and the records that it has to go over: from the snapshot on, if any."""
+        match_id, snapshot = loaded.head.match_id, loaded.snapshot
+        if snapshot is None:
+            return Replay(match_id), loaded.records
+        match = match_of(snapshot)
+        # The record that the snapshot was taken after: what comes next must join on to it.
+        behind = await self._store.records(match_id, snapshot.seq - 1, limit=1)
+        if match is not None and behind and behind[0].last_seq == snapshot.seq:
+            return Replay.behind(match_id, match, behind[0]), loaded.records
+        _log.warning("snapshot_ignored", match_id=match_id, last_seq=snapshot.seq)
+        records: list[StoredRecord] = []
+        while not records or records[-1].last_seq < loaded.head.seq:
+            page = await self._store.records(match_id, records[-1].last_seq if records else 0)
+            if not page:
+                break
+            records += page
+        return Replay(match_id), [r for r in records if r.last_seq <= loaded.head.seq]
+
+    async def _seed(self, match_id: MatchId) -> bytes:
+        sealed = await self._store.seed(match_id)
+        if sealed is None:
+            raise DamagedError("there is no seed")
+        return self._seeds.unseal(match_id, sealed)
+
+    def _tell_since(self, before: LiveMatch, live: LiveMatch) -> None:
+        """Tell the listeners what was committed since they were last told of a match (W6, W7).
+
+        They see the match as it was after each record, as ever.
+        """
+        untold = live.recent(before.chain.last_seq)
+        if untold is None:
+            for listener in self._listeners:
+                listener.dropped(live.match_id, Reason.NOT_OWNER_OF_SHARD)
+            return
+        for stored in untold:
+            record = decode(stored.data)
+            match = apply(before.match.copy(), record.events)
+            before.advance(match, Entry(stored, record.command_id, None, record.at_ms))
+            seen = live if stored is untold[-1] else before
+            for listener in self._listeners:
+                listener.committed(seen, stored)

@@ -15,7 +15,7 @@ from libs.wire.heads import KEY_SEED_SIZE, SignedHead, SigningKey
 FOLDER: Final = "head-keys"
 """Where the keys are, in the data folder."""
 
-SECRET: Final = ".key"
+PRIVATE: Final = ".key"
 PUBLIC: Final = ".pub"
 
 FIRST_KEY: Final = "head-0001"
@@ -56,12 +56,12 @@ class SigningKeys:
 
         """
         folder = data_folder / FOLDER
-        if not any(folder.glob(f"*{SECRET}")):
-            path = folder / f"{FIRST_KEY}{SECRET}"
+        if not any(folder.glob(f"*{PRIVATE}")):
+            path = folder / f"{FIRST_KEY}{PRIVATE}"
             if make_key_file(path, fresh_secret(KEY_SEED_SIZE).hex().encode() + b"\n"):
                 _log.info("signing_key_made", path=str(path))
         secret = {
-            path.stem: SigningKey(_read(path), path.stem) for path in folder.glob(f"*{SECRET}")
+            path.stem: SigningKey(_read(path), path.stem) for path in folder.glob(f"*{PRIVATE}")
         }
         public = {path.stem: _read(path) for path in folder.glob(f"*{PUBLIC}")}
         public |= {key_id: key.public_key for key_id, key in secret.items()}
