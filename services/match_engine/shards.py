@@ -19,10 +19,17 @@ SIGN_OF_LIFE_S: Final = 1.0
 class ShardServicer(pb_grpc.ShardServiceServicer):
     """`opolyx.engine.v1.ShardService`, out of what the lease's last renewal has found."""
 
-    def __init__(self, holder: Leaseholder, draining: asyncio.Event) -> None:
+    def __init__(
+        self,
+        holder: Leaseholder,
+        draining: asyncio.Event,
+        *,
+        sign_of_life_s: float = SIGN_OF_LIFE_S,
+    ) -> None:
         """Tell what *holder* knows until *draining* is set."""
         self._holder = holder
         self._draining = draining
+        self._sign_of_life_s = sign_of_life_s
         self._epochs: dict[int, int] = {}
 
     async def WatchShards(  # noqa: N802 - grpc calls it so
@@ -47,7 +54,9 @@ class ShardServicer(pb_grpc.ShardServiceServicer):
         """Return when *bell* rings, when the server drains, or when a sign of life is due."""
         waits = [asyncio.create_task(event.wait()) for event in (bell, self._draining)]
         try:
-            await asyncio.wait(waits, timeout=SIGN_OF_LIFE_S, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(
+                waits, timeout=self._sign_of_life_s, return_when=asyncio.FIRST_COMPLETED
+            )
         finally:
             for wait in waits:
                 wait.cancel()

@@ -57,7 +57,7 @@ async def served(holder: Leaseholder) -> AsyncIterator[GrpcServer]:
         version="1",
     )
     server = GrpcServer(terms)
-    servicer = ShardServicer(holder, server.draining)
+    servicer = ShardServicer(holder, server.draining, sign_of_life_s=0.1)
     server.add(pb_grpc.add_ShardServiceServicer_to_server, servicer, SHARD_SERVICE)
     async with server:
         yield server
