@@ -11,7 +11,7 @@ from libs.rules import phases
 from libs.rules.evolve import apply
 from libs.rules.match import Match
 from libs.rules.rule_sets import UnknownRuleSetError
-from libs.rules.snapshot import SCHEMA, dump, load
+from libs.rules.snapshot import load
 from libs.store.ports import Head, Snapshot
 from libs.wire.chain import BrokenChainError, Chain, ChainReader
 from libs.wire.events import UnreadableError
@@ -128,12 +128,6 @@ class Replay:
         self._last = record
         self._recent.append(Entry(stored, record.command_id, None, record.at_ms))
         return record
-
-
-def snapshot_of(match: Match) -> Snapshot:
-    """Return a match's state as it is kept (W9): canonical JSON, whose hash is the state's."""
-    text = json.dumps(dump(match), sort_keys=True, separators=(",", ":")).encode()
-    return Snapshot(match.sequence, match.rules.rule_set_id, SCHEMA, text, sha256(text).digest())
 
 
 def match_of(snapshot: Snapshot) -> Match | None:

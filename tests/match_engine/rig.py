@@ -1,0 +1,216 @@
+"""An engine's core over a store in memory, with a clock that is moved by hand.
+
+    table = await Rig().table(people=2)
+    await table.submit(c.Roll(table.turn))
+
+Several rigs on one store are several engines: `rig.other()`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from libs.chassis.sealing import Sealer
+from libs.kernel.clock import ManualClock
+from libs.kernel.ids import CommandId, MatchId, fresh_id
+from libs.kernel.reasons import Reason
+from libs.rules import commands as c
+from libs.rules.clocks import next_deadline
+from libs.rules.events import DeadlineSet
+from libs.rules.match import Match
+from libs.store.memory import Fault, MemoryMatchStore
+from libs.store.ownership import Outage
+from libs.store.ports import MatchStore
+from libs.wire.heads import SigningKey
+from libs.wire.record import StoredRecord
+from opolyx.match.v1 import match_service_pb2 as pb
+from opolyx.record.v1 import event_pb2
+from services.match_engine.deciding import Accepted, Decider, Fired
+from services.match_engine.live import LiveMatch
+from services.match_engine.matches import CAPACITY, Matches
+from services.match_engine.seeds import Seeds
+from services.match_engine.signing import SigningKeys
+
+START_MS = 1_750_000_000_000
+RULE_SET = "opolyx.classic@2"
+SEAL_KEY = bytes(range(32))
+NOWHERE = Path("/nonexistent")
+
+
+class Faults:
+    """What goes wrong with the next calls of a store, by method; nothing that was not asked for.
+
+    Attributes:
+        calls: the methods that were called, in order.
+
+    """
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self._next: dict[str, list[Fault | None]] = {}
+
+    def plan(self, method: str, *faults: Fault | None) -> None:
+        """Let the next calls of *method* suffer these, one each."""
+        self._next.setdefault(method, []).extend(faults)
+
+    async def __call__(self, method: str) -> Fault | None:
+        self.calls.append(method)
+        planned = self._next.get(method)
+        return planned.pop(0) if planned else None
+
+
+class Heard:
+    """A listener that writes down what it hears."""
+
+    def __init__(self) -> None:
+        self.records: list[StoredRecord] = []
+        self.dropped_ids: list[tuple[MatchId, Reason]] = []
+
+    def committed(self, live: LiveMatch, record: StoredRecord) -> None:
+        assert live.chain.last_seq == record.last_seq == live.match.sequence
+        self.records.append(record)
+
+    def dropped(self, match_id: MatchId, reason: Reason) -> None:
+        self.dropped_ids.append((match_id, reason))
+
+
+@dataclass
+class Shards:
+    """What an engine is told of its shards."""
+
+    owned: bool = True
+    outages: Sequence[Outage] = ()
+
+    def owns(self, _: int) -> bool:
+        return self.owned
+
+    def outages_of(self, _: int) -> Sequence[Outage]:
+        return self.outages if self.owned else ()
+
+
+class Rig:
+    """One engine's core, and what it stands on.
+
+    Attributes:
+        clock, store, faults, shards: the world. *store* itself suffers no fault.
+        matches, decider, heard: the engine's; *heard* is its one listener.
+        key: by which it signs heads.
+
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: ManualClock | None = None,
+        store: MatchStore | None = None,
+        capacity: int = CAPACITY,
+    ) -> None:
+        self.clock = clock or ManualClock(START_MS)
+        self.store: MatchStore = store or MemoryMatchStore(self.clock)
+        self.faults = Faults()
+        self.shards = Shards()
+        far = self.store
+        if isinstance(far, MemoryMatchStore):
+            far = far.seen_through(self.faults)
+        self.far: MatchStore = far
+        self.seeds = Seeds(Sealer(NOWHERE, {"seal-0001": AESGCM(SEAL_KEY)}))
+        self.key = SigningKey(bytes(32), "head-0001")
+        self.keys = SigningKeys(self.key)
+        self.matches = Matches(far, self.seeds, self.shards.owns, capacity=capacity)
+        self.heard = Heard()
+        self.matches.listen(self.heard)
+        self.decider = Decider(
+            far, self.matches, self.seeds, self.keys, self.clock, self.shards.outages_of
+        )
+
+    def other(self) -> "Rig":
+        """Return another engine on the same store, by the same clock."""
+        return Rig(clock=self.clock, store=self.store)
+
+    async def table(self, *, people: int = 0, bots: int = 2, rule_set: str = RULE_SET) -> "Table":
+        """Make a match; without people it has started."""
+        match_id = MatchId(fresh_id(self.clock.now_ms()))
+        request = new_match(match_id, people=people, bots=bots, rule_set=rule_set)
+        await self.decider.create(request, CommandId(request.command_id))
+        return Table(self, match_id)
+
+
+class Table:
+    """A match at an engine. Commands take no time unless the clock is moved."""
+
+    def __init__(self, rig: Rig, match_id: MatchId) -> None:
+        self.rig = rig
+        self.match_id = match_id
+
+    def at(self, rig: Rig) -> "Table":
+        """Return the same match at another engine."""
+        return Table(rig, self.match_id)
+
+    async def live(self) -> LiveMatch:
+        """Return the match, loaded if need be."""
+        return await self.rig.decider.read(self.match_id)
+
+    async def match(self) -> Match:
+        """Return the state."""
+        return (await self.live()).match
+
+    async def deadline(self) -> DeadlineSet:
+        """Return the deadline that fires first."""
+        deadline = next_deadline(await self.match())
+        assert deadline is not None
+        return deadline
+
+    async def submit(
+        self,
+        command: c.Command,
+        *,
+        command_id: CommandId | None = None,
+        expected_sequence: int | None = None,
+        queue_until_ms: int | None = None,
+    ) -> Accepted:
+        """Give a command."""
+        return await self.rig.decider.submit(
+            self.match_id,
+            command_id or a_command_id(),
+            lambda _: command,
+            expected_sequence=expected_sequence,
+            queue_until_ms=queue_until_ms,
+        )
+
+    async def fire(self, deadline_id: str) -> Fired:
+        """Fire a deadline."""
+        return await self.rig.decider.fire(self.match_id, deadline_id)
+
+    async def time_out(self) -> Fired:
+        """Let time pass until the next deadline fires, grace and all, and fire it."""
+        deadline = await self.deadline()
+        self.rig.clock.advance(max(deadline.due + 250 - self.rig.clock.now_ms(), 0))
+        return await self.fire(deadline.deadline_id)
+
+    async def records(self) -> list[StoredRecord]:
+        """Return all records, from the store itself."""
+        return await self.rig.store.records(self.match_id, 0)
+
+
+def new_match(
+    match_id: MatchId, *, people: int = 0, bots: int = 2, rule_set: str = RULE_SET
+) -> pb.CreateMatchRequest:
+    """Return a request for a match, under a command id of its own."""
+    persons = [
+        event_pb2.SeatSpec(kind=event_pb2.SeatSpec.KIND_PERSON, player=a_command_id())
+        for _ in range(people)
+    ]
+    plain = event_pb2.SeatSpec(kind=event_pb2.SeatSpec.KIND_BOT, strength="steady")
+    return pb.CreateMatchRequest(
+        command_id=a_command_id(),
+        match_id=match_id,
+        rule_set=rule_set,
+        seats=[*persons, *([plain] * bots)],
+    )
+
+
+def a_command_id() -> CommandId:
+    """Return an id that nobody has used."""
+    return CommandId(fresh_id(START_MS))
