@@ -1,23 +1,22 @@
-"""``opolyx demo``: one match of bots, drawn live in the terminal."""
+"""``opolyx demo``: one match through every service, drawn live, then rebuilt and checked."""
 
-from collections import deque
-from collections.abc import Sequence
-from time import sleep
+import asyncio
+from pathlib import Path
 from typing import Annotated, Final
 
+import grpc
 import typer
 from rich.console import Console
-from rich.live import Live
-from rich.text import Text
 
-from libs.bots.strengths import STRENGTHS
-from libs.rules import commands as c
-from libs.rules import events as e
-from libs.rules.match import Match
-from libs.simulation.playing import BrokenPlayError, Played, Setup, run_match, set_up
-from services.console.drawing import HEIGHT, WIDTH, draw, tell
-from services.console.exits import FAILED, stop
-from services.console.narrating import narrate
+from libs.chassis.settings import SettingsError
+from libs.chassis.status import RefusedError
+from libs.client.client import Client
+from libs.client.stream import StreamBrokenError
+from libs.simulation.keeping import write_whole
+from libs.telemetry import logs
+from libs.wire.chain import BrokenChainError
+from services.console.exits import FAILED, MISMATCH, stop
+from services.console.output import Format, FormatOption, write_json
 from services.console.playing import (
     DEFAULT_RULE_SET,
     DEFAULT_SEATS,
@@ -27,17 +26,28 @@ from services.console.playing import (
     check_table,
     fresh_seed,
 )
+from services.console.showing import Show, shown
+from services.console.staging import Stage, staged
+from services.console.trial import Trial, Verdict
 
 app = typer.Typer(add_completion=False)
 
 PACE_S: Final = 0.25
 """A match has some 500 commands: it lasts two minutes."""
-STORY_MOST: Final = 500
-"""Sentences that are kept for the picture: more lines than any terminal has."""
+
+_FAULTS: Final = (
+    grpc.aio.AioRpcError,
+    RefusedError,
+    BrokenChainError,
+    StreamBrokenError,
+    SettingsError,
+    TimeoutError,
+)
+"""What a system that does not do as it should may end the demonstration with."""
 
 
 @app.command()
-def demo(
+def demo(  # noqa: PLR0913, PLR0917 - the options of the command
     rule_set: RuleSetOption = DEFAULT_RULE_SET,
     seats: SeatsOption = DEFAULT_SEATS,
     seed: FreshSeedOption = None,
@@ -48,92 +58,79 @@ def demo(
             metavar="SECONDS",
             min=0,
             max=60,
-            help=f"The pause after each command: {PACE_S} on a terminal, else none.",
+            help=f"The pause before each move: {PACE_S} on a terminal, else none.",
         ),
     ] = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            "--keep",
+            metavar="FILE",
+            help="Leave the export of the match behind, and the public key as FILE.key.",
+            show_default=False,
+        ),
+    ] = None,
+    output: FormatOption = Format.TABLE,
 ) -> None:
-    """Watch one match of bots. Where there is no terminal to draw in, it is told line by line.
+    """Play one match through every service, on a fresh store, and check it when it is over.
 
-    Exit codes: 0 the match has ended, 1 nobody reads it any more (a pipe that was closed), 2 no
-    such number of seats, 3 no such rule set.
+    Seat 0 is a person's, played by this command; the others are bots. Where there is no terminal to
+    draw in, it is told line by line. Exit codes: 0 the match has ended and all checks hold, 1 the
+    system failed, or nobody reads it any more, 2 no such number of seats, 3 no such rule set, 6 a
+    check does not hold.
     """
     check_table(rule_set, seats)
     seed = fresh_seed() if seed is None else seed
     console = Console(highlight=False)
-    setup = set_up(rule_set, seats, seed, 0, tuple(STRENGTHS))
-    pause_s = (PACE_S if console.is_terminal else 0) if pace is None else pace
+    is_drawn = console.is_terminal and not console.is_dumb_terminal and output == Format.TABLE
+    pace_s = (PACE_S if is_drawn else 0) if pace is None else pace
+    trial = Trial(rule_set, seats, seed, pace_s)
+    logs.configure(level="error")
+    with shown(console, is_drawn=is_drawn, is_told=output == Format.TABLE) as show:
+        try:
+            verdict = asyncio.run(_run(trial, show))
+        except* _FAULTS as faults:
+            stop("; ".join(f"{type(f).__name__}: {f}" for f in faults.exceptions), FAILED)
+    if keep is not None:
+        _keep(keep, verdict)
+    if output == Format.JSON:
+        write_json(verdict.report())
+    else:
+        _conclude(verdict)
+    if not verdict.is_well:
+        raise typer.Exit(MISMATCH)
+
+
+async def _run(trial: Trial, show: Show) -> Verdict:
+    async with staged(pace_ms=round(trial.pace_s * 1000)) as stage:
+        return await _try_out(stage, trial, show)
+
+
+async def _try_out(stage: Stage, trial: Trial, show: Show) -> Verdict:
+    issuer = stage.foundation.issuer
+    token = issuer.issue("demo")
+    async with Client.connect(stage.gateway, lambda: token) as client:
+        return await trial.run(client, stage.foundation.clock, show)
+
+
+def _keep(path: Path, verdict: Verdict) -> None:
     try:
-        if console.is_terminal and not console.is_dumb_terminal:
-            played = _show(setup, console, pause_s)
-        else:
-            played = run_match(setup, _Telling(pause_s))
-    except BrokenPlayError as error:
-        stop(f"a bug of the engine or a bot: {error!r}", FAILED)
-    _conclude(played, setup.strengths)
-    typer.echo(f"The same again: --rule-set {rule_set} --seats {seats} --seed {seed}")
+        write_whole(path, verdict.export)
+        write_whole(path.with_name(path.name + ".key"), verdict.key_file)
+    except OSError as error:
+        stop(f"{error.filename}: {error.strerror}", FAILED)
 
 
-def _show(setup: Setup, console: Console, pause_s: float) -> Played:
-    """Play a match on a screen of its own, and leave the last picture of it behind."""
-    with Live(console=console, auto_refresh=False, screen=True) as live:
-        drawing = Drawing(live, setup.strengths, pause_s)
-        played = run_match(setup, drawing)
-    console.print(drawing.picture)
-    return played
-
-
-class Drawing:
-    """Watches a match and draws it after each command, as large as the terminal is by then.
-
-    Attributes:
-        picture: the last one.
-
-    """
-
-    def __init__(self, live: Live, names: Sequence[str], pause_s: float) -> None:
-        self.picture = Text()
-        self._live = live
-        self._names = names
-        self._pause_s = pause_s
-        self._news: deque[str] = deque(maxlen=STORY_MOST)
-
-    def __call__(self, match: Match, _: c.Command, at_ms: int, events: Sequence[e.Event]) -> None:
-        """Draw the match; where the board does not fit, the end of its story alone."""
-        self._news.extend(sentences(match, events))
-        news = list(self._news)
-        width, height = self._live.console.size
-        if width >= WIDTH and height >= HEIGHT:
-            self.picture = draw(match, self._names, news, at_ms, height)
-        else:
-            self.picture = Text("\n").join(tell(news, height, width))
-        self._live.update(self.picture, refresh=True)
-        sleep(self._pause_s)
-
-
-class _Telling:
-    """Watches a match and tells what happens, a line for each event."""
-
-    def __init__(self, pause_s: float) -> None:
-        self._pause_s = pause_s
-
-    def __call__(self, match: Match, _: c.Command, __: int, events: Sequence[e.Event]) -> None:
-        for sentence in sentences(match, events):
-            typer.echo(sentence)
-        sleep(self._pause_s)
-
-
-def sentences(match: Match, events: Sequence[e.Event]) -> list[str]:
-    """Return what is to be told about *events*."""
-    told = (narrate(event, match.board) for event in events)
-    return [sentence for sentence in told if sentence is not None]
-
-
-def _conclude(played: Played, names: Sequence[str]) -> None:
-    """Tell who was placed where."""
-    match = played.match
+def _conclude(verdict: Verdict) -> None:
+    """Tell who was placed where, and what the checks came to."""
+    match = verdict.match
     typer.echo("")
-    typer.echo(f"The match took {played.commands} commands and {match.sequence} events.")
+    took = f"{match.round} rounds, {verdict.records} records, {match.sequence} events"
+    typer.echo(f"The match took {took}.")
     for place, seat in enumerate(match.placing, start=1):
         how = "out" if match.out[seat] else f"net worth {match.net_worth(seat):,}"
         won = ", won" if seat in match.winners else ""
-        typer.echo(f"{place}. seat {seat} ({names[seat]}), {how}{won}")
+        typer.echo(f"{place}. seat {seat} ({verdict.names[seat]}), {how}{won}")
+    typer.echo(f"Seat 0 earned {verdict.experience} experience.")
+    for holds, what in verdict.checks():
+        typer.echo(f"{'ok ' if holds else 'NOT'} {what}")

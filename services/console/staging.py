@@ -1,0 +1,99 @@
+"""The whole system, run inside a command: on a store of its own that is gone afterwards."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Mapping
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from libs.chassis import process
+from libs.chassis.foundation import Foundation
+from libs.chassis.process import Service
+from services.console.fleet import SERVICES, assemble, load_settings
+from services.console.serve import watched
+
+GRACE_S: Final = 5.0
+HOST: Final = "127.0.0.1"
+FAST_PER_S: Final = 100_000
+"""Calls a second of whoever plays at a machine's pace: beyond all that it can do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A system that runs.
+
+    Attributes:
+        gateway: its address.
+        foundation: what it stands on; issues tokens for it.
+
+    """
+
+    gateway: str
+    foundation: Foundation
+
+
+@asynccontextmanager
+async def staged(pace_ms: int) -> AsyncIterator[Stage]:
+    """Run every service in this process while the block lasts; bots move at this pace.
+
+    Nothing of the environment has a say. If a service fails, so does the block.
+
+    Raises:
+        Exception: what a service failed with.
+
+    """
+    with TemporaryDirectory(prefix="opolyx-demo-") as folder:
+        variables = environment(Path(folder), free_ports(len(SERVICES)), pace_ms)
+        settings = {name: load_settings(name, variables) for name in SERVICES}
+        shared = settings[SERVICES[-1]]
+        foundation = Foundation(shared)
+        ready, stop = asyncio.Event(), asyncio.Event()
+        services = [
+            watched(shared, "demo", foundation.version),
+            *assemble(SERVICES, settings, foundation),
+            Service("stage", lambda: _raised(ready)),
+        ]
+        async with asyncio.TaskGroup() as group:
+            running = group.create_task(process.serve(services, stop=stop, grace_s=GRACE_S))
+            opened = asyncio.create_task(ready.wait())
+            await asyncio.wait({opened, running}, return_when=asyncio.FIRST_COMPLETED)
+            opened.cancel()
+            if not running.done():
+                try:
+                    yield Stage(shared.peers.gateway, foundation)
+                finally:
+                    stop.set()
+
+
+@asynccontextmanager
+async def _raised(ready: asyncio.Event) -> AsyncIterator[None]:
+    ready.set()
+    yield
+
+
+def environment(folder: Path, ports: list[int], pace_ms: int) -> Mapping[str, str]:
+    """Return the settings of a system that lives in *folder*, as variables."""
+    found = {
+        "OPOLYX_DATA_FOLDER": str(folder),
+        "OPOLYX_TELEMETRY__METRICS_PORT": "0",
+        "OPOLYX_BOT_RUNNER__PACE_MS": str(pace_ms),
+        "OPOLYX_GATEWAY__COMMAND_RATE__PER_S": str(FAST_PER_S),
+        "OPOLYX_GATEWAY__COMMAND_RATE__BURST": str(FAST_PER_S),
+    }
+    for name, port in zip(SERVICES, ports, strict=True):
+        peer = "MATCH_ENGINES" if name == "match_engine" else name.upper()
+        found[f"OPOLYX_{name.upper()}__PORT"] = str(port)
+        found[f"OPOLYX_PEERS__{peer}"] = f"{HOST}:{port}"
+    return found
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports that nobody listens on; held together, so that no two are the same."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind((HOST, 0))
+        return [one.getsockname()[1] for one in sockets]

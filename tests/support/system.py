@@ -1,0 +1,165 @@
+"""The whole system in a process of its own, to be talked to, killed and started again."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, Final
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from libs.chassis.foundation import POSTGRES_FOLDER, NodeSettings
+from libs.chassis.issuing import DevelopmentIssuer
+from libs.chassis.settings import load
+from libs.client.client import Client
+from libs.kernel.clock import SystemClock
+from services.console.fleet import SERVICES
+from services.console.staging import environment, free_ports
+from tests.support.repository import ROOT
+from tests.support.waiting import until
+
+START_S: Final = 60.0
+STOP_S: Final = 30.0
+
+
+class System:
+    """Every service in one process, on a folder and on ports that stay the same over restarts.
+
+    Attributes:
+        folder: its data.
+        gateway: the address of its gateway.
+        log: what it said on stderr, of all its processes.
+
+    """
+
+    def __init__(self, folder: Path, *, pace_ms: int = 0, **variables: str) -> None:
+        """Choose ports; nothing runs yet. *variables* are further settings, by their names."""
+        self.folder = folder
+        self.log = folder / "log.jsonl"
+        self._variables = {**environment(folder, free_ports(len(SERVICES)), pace_ms), **variables}
+        settings = load(NodeSettings, self._variables)
+        self.gateway = settings.peers.gateway
+        self.settings = settings
+        self._issuer = DevelopmentIssuer.open(folder, settings.auth, SystemClock())
+        self._process: subprocess.Popen[bytes] | None = None
+
+    async def start(self) -> None:
+        """Start, and return once the gateway serves."""
+        assert self._process is None
+        with self.log.open("ab") as log:
+            self._process = _started(self._variables, log)
+        await until(self.is_serving, START_S)
+
+    async def is_serving(self) -> bool:
+        """Tell whether the gateway answers and says that it serves."""
+        assert self._process is not None
+        if self._process.poll() is not None:
+            raise RuntimeError(f"the system has ended: {self.log.read_text()[-4000:]}")
+        async with grpc.aio.insecure_channel(self.gateway) as channel:
+            stub: Any = health_pb2_grpc.HealthStub(channel)
+            with suppress(grpc.aio.AioRpcError):
+                response = await stub.Check(health_pb2.HealthCheckRequest(), timeout=2)
+                return bool(response.status == health_pb2.HealthCheckResponse.SERVING)
+        return False
+
+    def kill(self) -> None:
+        """End the process at once, as a power cut would."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+        self._process = None
+
+    def stop(self) -> int:
+        """End it in good order, and return its exit code."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGTERM)
+        code = self._process.wait(STOP_S)
+        self._process = None
+        return code
+
+    @property
+    def is_running(self) -> bool:
+        """Whether there is a process, which may have ended by itself."""
+        return self._process is not None and self._process.poll() is None
+
+    def forget(self) -> int:
+        """Return the exit code of a process that has ended by itself, or is about to."""
+        assert self._process is not None
+        code = self._process.wait(STOP_S)
+        self._process = None
+        return code
+
+    def postgres(self) -> int | None:
+        """Return the process id of the embedded PostgreSQL, if one runs."""
+        for file in (self.folder / POSTGRES_FOLDER).rglob("postmaster.pid"):
+            pid = int(file.read_text().split()[0])
+            with suppress(ProcessLookupError):
+                os.kill(pid, 0)
+                return pid
+        return None
+
+    def kill_postgres(self) -> None:
+        """End the embedded PostgreSQL at once."""
+        pid = self.postgres()
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+
+    def token(self, name: str, *roles: str) -> str:
+        """Return a token of a person called *name*."""
+        return self._issuer.issue(name, roles=roles)
+
+    @asynccontextmanager
+    async def client(self, name: str, *roles: str) -> AsyncIterator[Client]:
+        """Yield a client of the gateway that is a person called *name*."""
+        token = self.token(name, *roles)
+        async with Client.connect(self.gateway, lambda: token) as client:
+            yield client
+
+    async def close(self) -> None:
+        """End whatever runs, and see that no server is left behind."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+        await until(lambda: self.postgres() is None, STOP_S)
+
+
+@contextmanager
+def data_folder() -> Iterator[Path]:
+    """Yield a folder for a system of one's own.
+
+    Not a `tmp_path`: where root runs the tests the store's server is somebody else, whom pytest
+    shuts out of the folders above that.
+    """
+    with tempfile.TemporaryDirectory(prefix="opolyx-test-") as folder:
+        yield Path(folder).resolve()
+
+
+@asynccontextmanager
+async def running_system(*, pace_ms: int = 0, **variables: str) -> AsyncIterator[System]:
+    """Yield a system that runs, on a store of its own."""
+    with data_folder() as folder:
+        system = System(folder, pace_ms=pace_ms, **variables)
+        try:
+            await system.start()
+            yield system
+        finally:
+            await asyncio.shield(system.close())
+
+
+def _started(variables: dict[str, str], log: IO[bytes]) -> subprocess.Popen[bytes]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("OPOLYX_")}
+    return subprocess.Popen(  # a fixed command; nothing of it comes from outside
+        [sys.executable, "-m", "services.console", "serve", "all"],
+        cwd=ROOT,
+        env={**kept, **variables},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=log,
+    )
