@@ -6,23 +6,33 @@
 Several rigs on one store are several engines: `rig.other()`.
 """
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from libs.bots.strengths import STRENGTHS
 from libs.chassis.sealing import Sealer
+from libs.chassis.status import RefusedError
 from libs.kernel.clock import ManualClock
 from libs.kernel.ids import CommandId, MatchId, fresh_id
 from libs.kernel.reasons import Reason
 from libs.rules import commands as c
+from libs.rules import events as e
+from libs.rules import phases
 from libs.rules.clocks import next_deadline
 from libs.rules.events import DeadlineSet
+from libs.rules.legal import LegalCommands
 from libs.rules.match import Match
+from libs.rules.views import View
 from libs.store.memory import Fault, MemoryMatchStore
 from libs.store.ownership import Outage
 from libs.store.ports import MatchStore
+from libs.wire.chain import follow
 from libs.wire.heads import SigningKey
 from libs.wire.record import StoredRecord
 from opolyx.match.v1 import match_service_pb2 as pb
@@ -39,16 +49,43 @@ SEAL_KEY = bytes(range(32))
 NOWHERE = Path("/nonexistent")
 
 
+class Gate:
+    """Holds up the next call of one method.
+
+    Attributes:
+        reached: set when the call is there. open: to be set to let it go on.
+
+    """
+
+    def __init__(
+        self, faults: "Faults", method: str, then: Fault | Exception | None = None
+    ) -> None:
+        """Hold the call, and let it suffer what comes *then*."""
+        self.reached = asyncio.Event()
+        self.open = asyncio.Event()
+        self.then = then
+        faults.gates[method] = self
+
+    async def pass_through(self) -> Fault | None:
+        self.reached.set()
+        await self.open.wait()
+        if isinstance(self.then, Exception):
+            raise self.then
+        return self.then
+
+
 class Faults:
     """What goes wrong with the next calls of a store, by method; nothing that was not asked for.
 
     Attributes:
         calls: the methods that were called, in order.
+        gates: what holds up the next call of a method.
 
     """
 
     def __init__(self) -> None:
         self.calls: list[str] = []
+        self.gates: dict[str, Gate] = {}
         self._next: dict[str, list[Fault | None]] = {}
 
     def plan(self, method: str, *faults: Fault | None) -> None:
@@ -57,6 +94,9 @@ class Faults:
 
     async def __call__(self, method: str) -> Fault | None:
         self.calls.append(method)
+        gate = self.gates.pop(method, None)
+        if gate is not None:
+            return await gate.pass_through()
         planned = self._next.get(method)
         return planned.pop(0) if planned else None
 
@@ -189,9 +229,39 @@ class Table:
         self.rig.clock.advance(max(deadline.due + 250 - self.rig.clock.now_ms(), 0))
         return await self.fire(deadline.deadline_id)
 
+    async def act(self) -> Accepted:
+        """Let whoever must decide do what a bot would do, or let the time pass."""
+        match = await self.match()
+        seat = match.pending_seats()[0]
+        command = STRENGTHS["steady"](View(match, seat), LegalCommands(match, seat))
+        if command is not None:
+            return await self.submit(command)
+        accepted = (await self.time_out()).accepted
+        assert accepted is not None
+        return accepted
+
+    async def play_until(self, phase: str) -> Match:
+        """Play until the match is in a phase; properties go to auctions if that is the one."""
+        while (match := await self.match()).phase != phase:
+            self.rig.clock.advance(100)
+            if match.phase == phases.BUY and phase == phases.AUCTION:
+                await self.submit(c.Decline(match.turn))
+            else:
+                await self.act()
+        return match
+
     async def records(self) -> list[StoredRecord]:
         """Return all records, from the store itself."""
-        return await self.rig.store.records(self.match_id, 0)
+        records: list[StoredRecord] = []
+        while page := await self.rig.store.records(
+            self.match_id, records[-1].last_seq if records else 0
+        ):
+            records += page
+        return records
+
+    async def events(self) -> list[e.Event]:
+        """Return all that happened, from the store itself."""
+        return [event for record in follow(await self.records()) for event in record.events]
 
 
 def new_match(
@@ -209,6 +279,16 @@ def new_match(
         rule_set=rule_set,
         seats=[*persons, *([plain] * bots)],
     )
+
+
+@contextmanager
+def refused_as(reason: Reason) -> Iterator[dict[str, str]]:
+    """Expect a refusal; its metadata is there afterwards."""
+    metadata: dict[str, str] = {}
+    with pytest.raises(RefusedError) as caught:
+        yield metadata
+    metadata.update(caught.value.told.metadata)
+    assert caught.value.told.reason == reason
 
 
 def a_command_id() -> CommandId:
