@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import grpc
 
@@ -12,14 +12,16 @@ from libs.chassis.channels import TIMEOUT_S, Channel, on_behalf
 from libs.chassis.engines import Engines
 from libs.kernel.ids import MatchId
 from libs.wire.requests import Checks
-from opolyx.match.v1.match_service_pb2_grpc import MatchServiceAsyncStub, MatchServiceStub
+from opolyx.match.v1 import match_service_pb2_grpc as pb_grpc
 from services.gateway.callers import Callers
 
 Q = TypeVar("Q")
 R = TypeVar("R")
 
-Context = grpc.aio.ServicerContext[Q, R]
-EngineMethod = Callable[[MatchServiceAsyncStub], grpc.aio.UnaryUnaryMultiCallable[Q, R]]
+# Quoted, since these are there for types alone.
+Context: TypeAlias = "grpc.aio.ServicerContext[Q, R]"
+Method: TypeAlias = "grpc.aio.UnaryUnaryMultiCallable[Q, R]"
+EngineMethod: TypeAlias = "Callable[[pb_grpc.MatchServiceAsyncStub], Method[Q, R]]"
 
 _LEAST_S: Final = 0.001
 
@@ -30,7 +32,7 @@ class Asking:
     def __init__(self, engines: Engines, callers: Callers) -> None:
         self._engines = engines
         self._callers = callers
-        self._stubs: dict[Channel, MatchServiceAsyncStub] = {}
+        self._stubs: dict[Channel, pb_grpc.MatchServiceAsyncStub] = {}
 
     async def owner(
         self, method: EngineMethod[Q, R], request: Q, match_id: str, timeout_s: float = TIMEOUT_S
@@ -59,7 +61,7 @@ class Asking:
 
     async def peer(
         self,
-        method: grpc.aio.UnaryUnaryMultiCallable[Q, R],
+        method: Method[Q, R],
         request: Q,
         timeout_s: float = TIMEOUT_S,
     ) -> R:
@@ -86,10 +88,10 @@ class Asking:
 
         return work
 
-    def _stub(self, channel: Channel) -> MatchServiceAsyncStub:
+    def _stub(self, channel: Channel) -> pb_grpc.MatchServiceAsyncStub:
         stub = self._stubs.get(channel)
         if stub is None:
-            stub = self._stubs[channel] = MatchServiceStub(channel)
+            stub = self._stubs[channel] = pb_grpc.MatchServiceStub(channel)
         return stub
 
 
