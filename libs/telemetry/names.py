@@ -306,6 +306,11 @@ TIMER_LATENESS: Final = HistogramName(
     "From when a deadline was due to when it was acted on.",
     buckets=SECONDS_LONG,
 )
+TIMER_FIRE_LATENESS: Final = HistogramName(
+    "opolyx_timer_fire_lateness_seconds",
+    "From when the timer service was to fire a deadline to its hearing that it is done.",
+    buckets=SECONDS_LONG,
+)
 TIMER_FIRES: Final = CounterName(
     "opolyx_timer_fires_total",
     "Answers to fired deadlines: done, stale, not_due, refused, or lost if none came.",

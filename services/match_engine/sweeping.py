@@ -16,7 +16,7 @@ from libs.rules.clocks import next_deadline
 from libs.rules.events import DeadlineSet
 from libs.store.ports import MatchStore, StoreUnavailableError
 from libs.telemetry import logs, metrics, names
-from services.match_engine.deciding import Decider
+from services.match_engine.deciding import Decider, Outcome
 from services.match_engine.live import LiveMatch
 
 INTERVAL_S: Final = 0.5
@@ -140,8 +140,9 @@ class Sweeper:
             deadline = self._late_one(live)
             if deadline is None:
                 return
-            await self._decider.fire(match_id, deadline.deadline_id)
-            _FIRES.inc()
+            fired = await self._decider.fire(match_id, deadline.deadline_id)
+            if fired.outcome is Outcome.DONE:
+                _FIRES.inc()
 
     def _late_one(self, live: LiveMatch) -> DeadlineSet | None:
         deadline = next_deadline(live.match)

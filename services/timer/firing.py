@@ -34,7 +34,7 @@ UNOWNED_MS: Final = 250
 _RESTING: Final = frozenset(
     {Reason.MATCH_FROZEN, Reason.MATCH_QUARANTINED, Reason.INVALID_REQUEST, Reason.NOT_ALLOWED}
 )
-_LATENESS: Final = metrics.histogram(names.TIMER_LATENESS)
+_LATENESS: Final = metrics.histogram(names.TIMER_FIRE_LATENESS)
 _FIRES: Final = metrics.counter(names.TIMER_FIRES)
 _ARMED: Final = metrics.gauge(names.TIMER_ARMED)
 

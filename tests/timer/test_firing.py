@@ -329,7 +329,7 @@ def test_what_is_fired_again_waits_ever_longer_and_not_all_equally_long() -> Non
 
 
 def _lateness_sum() -> float:
-    value = metrics.REGISTRY.get_sample_value(f"{names.TIMER_LATENESS.name}_sum")
+    value = metrics.REGISTRY.get_sample_value(f"{names.TIMER_FIRE_LATENESS.name}_sum")
     return value or 0.0
 
 
