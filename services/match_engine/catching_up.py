@@ -42,11 +42,14 @@ class CatchUp:
 
         """
         while True:
+            await followed.sent()
             async with self._turns:
                 live = await self._decider.read(followed.match_id)
                 page = live.recent(followed.position)
                 if page is None:
                     page = await self._store.records(followed.match_id, followed.position, PAGE)
+            if followed.is_stopped:
+                return
             # From here to the join nothing is awaited: no record can be committed in between.
             head_seq = live.chain.last_seq
             if followed.position > head_seq:
@@ -58,9 +61,9 @@ class CatchUp:
             if followed.position >= head_seq:
                 if live.is_over:
                     followed.finish()
-                followed.join()
+                else:
+                    followed.join()
                 return
-            await followed.sent()
 
 
 def _started(live: LiveMatch, page: list[StoredRecord]) -> pb.FollowResponse.Started:

@@ -69,11 +69,11 @@ class FollowStream:
         try:
             await first_of(self._read(frames), self._pulses.run(), self._write(send))
         finally:
-            for followed in self._followed.values():
-                self._shared.pushes.unfollow(followed.match_id, followed)
-            await cancel_all(self._catching_up.values())
+            for match_id, followed in self._followed.items():
+                self._shared.pushes.unfollow(match_id, followed)
             for match_id in self._attended:
                 self._shared.pushes.attend(match_id, self, (), 0)
+            await cancel_all(self._catching_up.values())
 
     # In.
 
@@ -110,12 +110,11 @@ class FollowStream:
             self._shared.pushes.attend(match_id, self, (), 0)
 
     def _attend(self, attendance: pb.Attendance) -> None:
-        match_id, spectators = MatchId(attendance.match_id), attendance.spectators
-        if attendance.seats or spectators:
+        """Note who is connected to a match by this gateway, for as long as it follows it."""
+        match_id, spectators = MatchId(attendance.match_id), max(attendance.spectators, 0)
+        if match_id in self._followed:
             self._attended.add(match_id)
-        else:
-            self._attended.discard(match_id)
-        self._shared.pushes.attend(match_id, self, attendance.seats, max(spectators, 0))
+            self._shared.pushes.attend(match_id, self, attendance.seats, spectators)
 
     def _grant(self, more: int) -> None:
         if more < 0:
@@ -235,7 +234,7 @@ class FollowStream:
         self._credit -= frame.is_record
         self._ready.append(followed)
         if followed.is_over:
-            self._forget(followed.match_id)
+            self._stop(followed.match_id)
         return frame.data
 
     def _attendance(self, match_id: MatchId) -> bytes:

@@ -98,9 +98,15 @@ class Followed:
         """Whether it was said where its records begin."""
         return self._is_started
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it is followed no longer, though that may still have to be sent."""
+        return self._is_stopped
+
     def start(self, started: pb.FollowResponse.Started) -> None:
         """Say where the records begin, which is the end of a record."""
         assert not self._is_started, self.match_id
+        assert not self._is_stopped, self.match_id
         self.position = started.sequence
         self.head_seq = started.head_sequence
         self._is_started = True
@@ -125,7 +131,7 @@ class Followed:
 
     def join(self) -> None:
         """Take records as they are committed from now on."""
-        self.is_live = not self._is_stopped
+        self.is_live = True
 
     def finish(self) -> None:
         """Say that the match is over, behind all that waits."""
