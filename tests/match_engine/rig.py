@@ -264,6 +264,14 @@ class Table:
         return [event for record in follow(await self.records()) for event in record.events]
 
 
+async def a_table() -> Table:
+    """Make a match that waits for seat 0 or 1 to roll, with nothing heard of yet."""
+    table = await Rig().table()
+    table.rig.heard.records.clear()
+    table.rig.faults.calls.clear()
+    return table
+
+
 def new_match(
     match_id: MatchId, *, people: int = 0, bots: int = 2, rule_set: str = RULE_SET
 ) -> pb.CreateMatchRequest:
