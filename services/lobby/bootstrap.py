@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
+from libs.chassis.engine_records import EngineRecords
 from libs.chassis.foundation import Foundation
 from libs.chassis.process import Service, keep_running
 from libs.chassis.server import GrpcServer
@@ -45,13 +46,13 @@ async def _open(settings: LobbySettings, foundation: Foundation) -> AsyncIterato
         publisher = Publisher(PostgresOutbox(connections), log)
         rooms = PostgresRooms(connections)
         handlers = Handlers(rooms, foundation.clock, publisher.call)
-        matches = EngineMatches(engines)
-        maker = Maker(rooms, handlers, matches, RunnerBots(bots))
+        maker = Maker(rooms, handlers, EngineMatches(engines), RunnerBots(bots))
         starter = Starter(rooms, handlers, maker, ProgressionCollections(progression))
         occupancy = PostgresOccupancy(connections)
+        fetch = EngineRecords(engines)
 
         async def watch() -> None:
-            await watch_matches(log, occupancy, matches.read, foundation.clock)
+            await watch_matches(log, occupancy, fetch, foundation.clock)
 
         work = {"lobby publisher": publisher.run, "lobby maker": maker.run, "lobby watcher": watch}
         group = await stack.enter_async_context(asyncio.TaskGroup())

@@ -9,7 +9,7 @@ import grpc
 from libs.chassis.channels import Channel
 from libs.chassis.engines import Engines
 from libs.chassis.status import RefusedError, answer_of
-from libs.kernel.ids import MatchId, derived_command_id
+from libs.kernel.ids import derived_command_id
 from libs.rules.cards import RARITIES
 from libs.wire.words import words_by_number
 from libs.wire.writers import spec_message
@@ -37,7 +37,7 @@ _RARITIES: Final = words_by_number(record_pb.CollectionCard.Rarity)
 
 
 class EngineMatches:
-    """`Matches`, by the engine that owns each; reads their records too."""
+    """`Matches`, by the engine that owns each."""
 
     def __init__(self, engines: Engines) -> None:
         self._engines = engines
@@ -57,22 +57,6 @@ class EngineMatches:
 
         with _answering():
             await self._engines.call(plan.match_id, work, timeout_s=ENGINE_S)
-
-    async def read(self, match_id: MatchId, after_seq: int) -> list[bytes]:
-        """Return the next records of a match after a sequence, for `RecordReader`.
-
-        Raises:
-            NeighbourError: nobody can say.
-
-        """
-        request = match_pb.ReadEventsRequest(match_id=match_id, after_sequence=after_seq)
-
-        async def work(channel: Channel) -> list[bytes]:
-            response = await MatchServiceStub(channel).ReadEvents(request)
-            return [record.data for record in response.records]
-
-        with _answering():
-            return await self._engines.call(match_id, work)
 
 
 class RunnerBots:

@@ -75,6 +75,10 @@ class PostgresOccupancy:
             sql.FREE, match_id, wanted, position.last_seq, position.last_hash
         )
 
+    async def forget(self, match_id: MatchId) -> None:
+        """Forget how far a match is read. See `Occupancy.forget`."""
+        await self._connections.fetch(sql.FORGET, match_id)
+
 
 def _entry(row: Any) -> Entry:
     headers = {

@@ -155,6 +155,10 @@ class Occupancy(Protocol):
         """Free the people on *seats*, on all for None, and note how far the records are read."""
         ...
 
+    async def forget(self, match_id: MatchId) -> None:
+        """Forget how far the records of a match are read."""
+        ...
+
 
 class Matches(Protocol):
     """The engines."""

@@ -8,14 +8,14 @@ from libs.eventlog.consumer import consume
 from libs.eventlog.dead_letters import DeadLetters, PoisonError
 from libs.eventlog.following import ChainedRecord, Position
 from libs.eventlog.ports import Delivery, EventLog
-from libs.eventlog.reading import Fetch, RecordReader
+from libs.eventlog.reading import BrokenStreamError, Fetch, RecordReader
 from libs.eventlog.topics import MATCH_RECORDS
 from libs.kernel.clock import Clock
-from libs.kernel.ids import MatchId
+from libs.kernel.ids import MatchId, is_uuid
 from libs.rules import events as e
-from libs.telemetry import metrics, names
-from libs.wire.events import UnreadableError
-from libs.wire.record import decode
+from libs.telemetry import logs, metrics, names
+from libs.wire.events import UnreadableError, reader_of
+from libs.wire.record import open_envelope
 from services.lobby.ports import Occupancy, Outbox
 
 GROUP: Final = "lobby"
@@ -26,7 +26,10 @@ LOOK_S: Final = 1.0
 
 _OUT: Final = (e.SeatBankrupted, e.SeatSurrendered)
 _OVER: Final = (e.MatchEnded, e.MatchAborted)
+_read_freeing: Final = reader_of((*_OUT, *_OVER))
+"""Reads those of a record's events that free somebody; nearly no record has any."""
 
+_log: Final = logs.get()
 _WAITING: Final = metrics.gauge(names.LOBBY_OUTBOX_LAG)
 
 
@@ -95,18 +98,20 @@ class MatchWatcher:
         return is_settled
 
     async def _load(self, match_id: MatchId) -> Position:
+        if not is_uuid(match_id):
+            raise PoisonError("a match without a match id")
         unwritten = self._unwritten.get(match_id)
         return unwritten or await self._occupancy.position(match_id)
 
     async def _apply(self, record: ChainedRecord) -> None:
         try:
-            events = decode(record.data).events
+            events = _read_freeing(open_envelope(record.data).events[:])
         except UnreadableError as error:
             raise PoisonError(str(error)) from error
         position = Position(record.last_seq, record.hash)
         is_over = any(isinstance(event, _OVER) for event in events)
         out = [event.seat for event in events if isinstance(event, _OUT)]
-        if is_over or out:
+        if events:
             await self._occupancy.free(record.match_id, None if is_over else out, position)
             self._unwritten.pop(record.match_id, None)
         else:
@@ -114,9 +119,23 @@ class MatchWatcher:
 
 
 async def watch_matches(log: EventLog, occupancy: Occupancy, fetch: Fetch, clock: Clock) -> None:
-    """Read the records of all matches until cancelled. Raises what `consume` does."""
+    """Read the records of all matches until cancelled.
+
+    A match that was not read as its engine has it is read again from its first record the next
+    time, which frees nobody who is not free.
+
+    Raises:
+        BrokenStreamError: such a match was found.
+        Exception: what `consume` raises, and the store.
+
+    """
     dead_letters = DeadLetters(log, GROUP)
     watcher = MatchWatcher(occupancy, fetch, clock, dead_letters)
-    await consume(
-        log, [MATCH_RECORDS.name], group=GROUP, handler=watcher, dead_letters=dead_letters
-    )
+    try:
+        await consume(
+            log, [MATCH_RECORDS.name], group=GROUP, handler=watcher, dead_letters=dead_letters
+        )
+    except BrokenStreamError as error:
+        _log.error("match_read_anew", match_id=error.match_id)
+        await occupancy.forget(error.match_id)
+        raise

@@ -86,7 +86,7 @@ class LobbyServicer(pb_grpc.LobbyServiceServicer):
         if room is None:
             raise refused(Reason.ROOM_NOT_FOUND)
         if request.HasField("min_sequence") and room.sequence < request.min_sequence:
-            raise refused(Reason.STALE_SEQUENCE, head_sequence=room.sequence)
+            raise refused(Reason.STALE_SEQUENCE, asked=request.min_sequence, head=room.sequence)
         return await self._reply(room)
 
     async def JoinRoom(self, request: pb.JoinRoomRequest, context: Context) -> room_pb2.Room:

@@ -85,6 +85,8 @@ FREE: Final = """
 
 POSITION: Final = "SELECT last_seq, last_hash FROM lobby.followed_match WHERE match_id = $1"
 
+FORGET: Final = "DELETE FROM lobby.followed_match WHERE match_id = $1"
+
 MOVE: Final = """
     INSERT INTO lobby.followed_match AS known (match_id, last_seq, last_hash)
     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bytea[])

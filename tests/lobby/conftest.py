@@ -8,18 +8,24 @@ import pytest
 from libs.eventlog.postgres import MIGRATIONS, SCHEMA
 from libs.store.migrate import migrate, read_migrations
 from tests.lobby.rig import Rig
-from tests.support.postgres import database, postgres_server
+from tests.support.postgres import postgres_server, shared_database
 
-__all__ = ["database", "postgres_server"]
+__all__ = ["postgres_server", "shared_database"]
+
+_EMPTY = f"""
+    TRUNCATE lobby.player, lobby.room, lobby.room_record, lobby.occupancy, lobby.outbox,
+        lobby.followed_match, {SCHEMA}.entry, {SCHEMA}.partition_end, {SCHEMA}.group_position
+"""
 
 
 @pytest.fixture
-async def rig(database: str, tmp_path: Path) -> AsyncIterator[Rig]:
-    """A lobby on a database of its own, with fake neighbours that are not served yet."""
-    connection = await asyncpg.connect(database)
+async def rig(shared_database: str, tmp_path: Path) -> AsyncIterator[Rig]:
+    """A lobby whose tables are empty, with neighbours of its own."""
+    connection = await asyncpg.connect(shared_database)
     await migrate(connection, SCHEMA, read_migrations(MIGRATIONS))
+    await connection.execute(_EMPTY)
     await connection.close()
     async with AsyncExitStack() as stack:
-        made = Rig(database, tmp_path, stack)
+        made = Rig(shared_database, tmp_path, stack)
         await made.open()
         yield made

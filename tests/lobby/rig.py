@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import grpc
 
-from libs.chassis.channels import Channel, on_behalf
+from libs.chassis.channels import on_behalf, open_channel
 from libs.chassis.foundation import Foundation
 from libs.chassis.sections import PeerSettings, StoreSettings
 from libs.chassis.settings import SecretUrl
@@ -79,6 +79,10 @@ class Rig:
     async def stub_of(self, address: str, name: str = "gateway") -> Stub:
         self.address = address
         channel = self.foundation.channel(name, address, retries=False)
+        return pb_grpc.LobbyServiceStub(await self._stack.enter_async_context(channel))
+
+    async def stub_without_token(self) -> Stub:
+        channel = open_channel(self.address, retries=False)
         return pb_grpc.LobbyServiceStub(await self._stack.enter_async_context(channel))
 
     async def close_lobbies(self) -> None:
@@ -168,7 +172,3 @@ class Person:
 def occupants(room: Room) -> list[str]:
     """Return who sits where: a player id, a bot's strength, or nothing."""
     return [seat.player.player_id or seat.bot for seat in room.seats]
-
-
-def channel_of(rig: Rig, name: str) -> Channel:
-    return rig.foundation.channel(name, rig.address, retries=False)

@@ -1,0 +1,293 @@
+"""What may be done in a room, and what that changes (SETUP-1, SETUP-2)."""
+
+import pytest
+
+from libs.kernel.reasons import Reason
+from libs.rules.events import BOT, PERSON, SeatSpec
+from libs.rules.refusals import Refusal
+from services.lobby import commands as c
+from services.lobby import events as e
+from services.lobby.rooms import Binding, CardsUnknownError, Room, State, apply, decide, evolve
+
+ANN, BOB, CEM, DAN = "ann", "bob", "cem", "dan"
+ROOM, MATCH = "the room", "the match"
+ELSEWHERE = Binding(room_id="another room")
+
+
+class Sitting:
+    """A room that changes by what is done in it."""
+
+    def __init__(self, seats: int = 4, rule_set: str = "opolyx.classic@1") -> None:
+        self.room = Room(room_id=ROOM, created_ms=1)
+        self.do(c.CreateRoom(player=ANN, rule_set=rule_set, seat_count=seats, is_listed=True))
+
+    def do(self, *commands: c.Command) -> tuple[e.Event, ...]:
+        """Carry commands out, and return the events of the last."""
+        decided: tuple[e.Event, ...] = ()
+        for command in commands:
+            decision = decide(self.room, command)
+            assert not isinstance(decision, Refusal), decision
+            decided = decision
+            sequence = self.room.sequence + 1
+            record = e.Record(
+                room_id=ROOM, sequence=sequence, command_id="", actor="", at_ms=1, events=decided
+            )
+            self.room = apply(self.room, record)
+        return decided
+
+    def refusal(self, command: c.Command, **known: object) -> Refusal:
+        decision = decide(self.room, command, **known)  # type: ignore[arg-type]
+        assert isinstance(decision, Refusal), decision
+        return decision
+
+    def reason(self, command: c.Command, **known: object) -> Reason:
+        return self.refusal(command, **known).reason
+
+    def seated(self) -> list[str]:
+        return [spec.player or spec.strength if spec else "" for spec in self.room.table]
+
+
+def join(player: str, seat: int | None = None) -> c.JoinRoom:
+    return c.JoinRoom(player=player, seat=seat)
+
+
+def leave(player: str) -> c.LeaveRoom:
+    return c.LeaveRoom(player=player)
+
+
+def ready(player: str) -> c.SetReady:
+    return c.SetReady(player=player, is_ready=True)
+
+
+def bot(player: str = ANN, seat: int | None = None) -> c.AddBot:
+    return c.AddBot(player=player, strength="steady", seat=seat)
+
+
+def start(player: str = ANN, cards: dict[str, c.Cards] | None = None) -> c.StartMatch:
+    return c.StartMatch(player=player, match_id=MATCH, cards=cards)
+
+
+@pytest.fixture
+def sitting() -> Sitting:
+    return Sitting()
+
+
+def test_whoever_makes_a_room_sits_on_its_first_seat_as_its_creator(sitting: Sitting) -> None:
+    assert sitting.seated() == [ANN, "", "", ""]
+    assert sitting.room.creator == ANN
+    assert sitting.room.state is State.WAITING
+    assert sitting.room.sequence == 1
+
+
+def test_a_room_is_not_made_by_somebody_who_sits_elsewhere() -> None:
+    command = c.CreateRoom(player=ANN, rule_set="opolyx.classic@1", seat_count=2, is_listed=True)
+    decision = decide(Room(room_id=ROOM, created_ms=1), command, bound=ELSEWHERE)
+
+    assert isinstance(decision, Refusal)
+    assert decision.reason is Reason.ALREADY_IN_MATCH
+    assert decision.facts == {"room_id": "another room"}
+
+
+def test_whoever_joins_gets_the_first_empty_seat(sitting: Sitting) -> None:
+    sitting.do(bot(seat=1), join(BOB))
+
+    assert sitting.seated() == [ANN, "steady", BOB, ""]
+
+
+def test_whoever_joins_may_choose_the_seat(sitting: Sitting) -> None:
+    sitting.do(join(BOB, 3))
+
+    assert sitting.seated() == [ANN, "", "", BOB]
+
+
+def test_whoever_sits_in_the_room_already_gets_up_for_another_seat(sitting: Sitting) -> None:
+    sitting.do(join(BOB), ready(BOB))
+    events = sitting.do(join(BOB, 3))
+
+    assert events == (e.SeatLeft(seat=1), e.SeatTaken(seat=3, player=BOB))
+    assert sitting.seated() == [ANN, "", "", BOB]
+    assert sitting.room.ready == frozenset()
+
+
+def test_a_seat_is_taken_once(sitting: Sitting) -> None:
+    refusal = sitting.refusal(join(BOB, 0))
+
+    assert refusal.reason is Reason.SEAT_TAKEN
+    assert refusal.facts == {"seat": 0}
+
+
+def test_a_full_room_has_no_seat_left() -> None:
+    sitting = Sitting(seats=2)
+    sitting.do(bot())
+
+    assert sitting.reason(join(BOB)) is Reason.ROOM_FULL
+    assert sitting.reason(bot()) is Reason.ROOM_FULL
+    assert sitting.reason(join(BOB, 1)) is Reason.SEAT_TAKEN
+
+
+def test_a_room_has_the_seats_that_it_has(sitting: Sitting) -> None:
+    assert sitting.reason(join(BOB, 4)) is Reason.INVALID_REQUEST
+    assert sitting.reason(bot(seat=4)) is Reason.INVALID_REQUEST
+
+
+def test_whoever_sits_elsewhere_joins_nothing(sitting: Sitting) -> None:
+    in_match = Binding(room_id="another room", match_id="a match")
+
+    assert sitting.reason(join(BOB), bound=ELSEWHERE) is Reason.ALREADY_IN_MATCH
+    assert sitting.refusal(join(BOB), bound=in_match).facts["match_id"] == "a match"
+
+
+def test_whoever_sits_here_is_not_elsewhere(sitting: Sitting) -> None:
+    decision = decide(sitting.room, join(ANN, 2), bound=Binding(room_id=ROOM))
+
+    assert not isinstance(decision, Refusal)
+
+
+def test_the_next_person_in_seat_order_becomes_creator(sitting: Sitting) -> None:
+    sitting.do(join(BOB, 3), join(CEM, 1), join(ANN, 2))
+    events = sitting.do(leave(ANN))
+
+    assert events == (e.SeatLeft(seat=2), e.CreatorReplaced(creator=BOB))
+    assert sitting.room.creator == BOB
+
+
+def test_bots_become_no_creators(sitting: Sitting) -> None:
+    sitting.do(bot(), join(BOB, 3), leave(ANN))
+
+    assert sitting.room.creator == BOB
+
+
+def test_the_creator_stays_when_somebody_else_leaves(sitting: Sitting) -> None:
+    sitting.do(join(BOB))
+
+    assert sitting.do(leave(BOB)) == (e.SeatLeft(seat=1),)
+    assert sitting.room.creator == ANN
+
+
+def test_a_room_without_people_closes(sitting: Sitting) -> None:
+    sitting.do(bot())
+
+    assert sitting.do(leave(ANN)) == (e.SeatLeft(seat=0), e.RoomClosed())
+    assert sitting.room.state is State.CLOSED
+
+
+@pytest.mark.parametrize("command", [leave(BOB), ready(BOB)], ids=["leave", "ready"])
+def test_whoever_does_not_sit_here_neither_leaves_nor_is_ready(
+    sitting: Sitting, command: c.Command
+) -> None:
+    assert sitting.reason(command) is Reason.NOT_SEATED
+
+
+def test_readiness_is_said_and_taken_back(sitting: Sitting) -> None:
+    sitting.do(join(BOB), ready(BOB))
+    was_ready = sitting.room.ready
+    sitting.do(c.SetReady(player=BOB, is_ready=False))
+
+    assert was_ready == {1}
+    assert sitting.room.ready == frozenset()
+
+
+def test_whoever_sits_down_after_somebody_ready_is_not_ready(sitting: Sitting) -> None:
+    sitting.do(join(BOB), ready(BOB), leave(BOB), join(CEM))
+
+    assert sitting.room.ready == frozenset()
+
+
+@pytest.mark.parametrize("command", [bot(BOB), start(BOB)], ids=["add bot", "start"])
+def test_the_creator_alone_adds_bots_and_starts(sitting: Sitting, command: c.Command) -> None:
+    sitting.do(join(BOB), ready(BOB))
+
+    assert sitting.reason(command) is Reason.NOT_CREATOR
+
+
+def test_a_match_takes_two(sitting: Sitting) -> None:
+    assert sitting.reason(start()) is Reason.TOO_FEW_SEATS
+
+
+def test_everybody_but_the_creator_must_be_ready(sitting: Sitting) -> None:
+    sitting.do(join(BOB), bot(), join(CEM), ready(BOB))
+
+    refusal = sitting.refusal(start())
+    assert refusal.reason is Reason.NOT_READY
+    assert refusal.facts == {"seats": (3,)}
+
+
+def test_teams_need_every_seat() -> None:
+    sitting = Sitting(seats=4, rule_set="opolyx.teams@2")
+    sitting.do(bot(), bot())
+
+    assert sitting.reason(start()) is Reason.TEAMS_UNEVEN
+
+
+def test_the_match_numbers_the_taken_seats_anew(sitting: Sitting) -> None:
+    sitting.do(join(BOB, 3), bot(seat=2), ready(BOB))
+    (starting,) = sitting.do(start())
+
+    assert starting == e.MatchStarting(
+        match_id=MATCH,
+        seats=(SeatSpec(PERSON, ANN), SeatSpec(BOT, strength="steady"), SeatSpec(PERSON, BOB)),
+    )
+    assert sitting.room.state is State.STARTING
+    assert sitting.room.match_id == MATCH
+
+
+def test_the_match_has_the_cards_of_its_people(sitting: Sitting) -> None:
+    sitting.do(bot(), join(BOB), ready(BOB))
+    (starting,) = sitting.do(start(cards={ANN: ((1, "rare"),), BOB: ()}))
+
+    assert isinstance(starting, e.MatchStarting)
+    assert [spec.cards for spec in starting.seats] == [((1, "rare"),), (), ()]
+
+
+def test_a_match_does_not_start_without_the_cards_of_somebody_who_sat_down_meanwhile(
+    sitting: Sitting,
+) -> None:
+    sitting.do(join(BOB), ready(BOB))
+
+    with pytest.raises(CardsUnknownError):
+        decide(sitting.room, start(cards={ANN: ()}))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [join(CEM), leave(ANN), bot(), ready(ANN), start()],
+    ids=["join", "leave", "add bot", "ready", "start"],
+)
+@pytest.mark.parametrize("is_made", [False, True], ids=["starting", "started"])
+def test_nothing_is_done_in_a_room_that_has_become_a_match(
+    sitting: Sitting, command: c.Command, *, is_made: bool
+) -> None:
+    sitting.do(bot(), start())
+    if is_made:
+        sitting.do(c.ReportMade(match_id=MATCH))
+
+    assert sitting.reason(command) is Reason.ROOM_CLOSED
+
+
+def test_nothing_is_done_in_a_closed_room(sitting: Sitting) -> None:
+    sitting.do(leave(ANN))
+
+    assert sitting.reason(join(ANN)) is Reason.ROOM_CLOSED
+
+
+def test_the_match_is_there_in_the_end(sitting: Sitting) -> None:
+    sitting.do(bot(), start(), c.ReportMade(match_id=MATCH))
+
+    assert sitting.room.state is State.STARTED
+
+
+def test_whoever_saw_another_room_is_told_where_it_is(sitting: Sitting) -> None:
+    refusal = sitting.refusal(join(BOB), expected=2)
+
+    assert refusal.reason is Reason.STALE_SEQUENCE
+    assert refusal.facts == {"asked": 2, "head": 1}
+
+
+def test_whoever_saw_the_room_as_it_is_is_heard(sitting: Sitting) -> None:
+    assert not isinstance(decide(sitting.room, join(BOB), expected=1), Refusal)
+
+
+def test_what_is_recorded_happened_whatever_the_rules_say_now(sitting: Sitting) -> None:
+    sitting.do(leave(ANN))
+
+    assert evolve(sitting.room, e.SeatTaken(seat=1, player=DAN)).seat_of(DAN) == 1
