@@ -61,7 +61,6 @@ class _Checking:
         self._board = board
         self._player_id = ""
         self._sequence = 0
-        self._at_ms = 0
         self._experience = 0
         self._commitment = b""
         self._rewarded: set[str] = set()
@@ -73,8 +72,6 @@ class _Checking:
         self._player_id = self._player_id or event.player_id
         self._require(event.sequence == self._sequence, "is out of order")
         self._require(event.player_id == self._player_id, "is somebody else's")
-        self._require(event.at_ms >= self._at_ms, "is before the one before it")
-        self._at_ms = event.at_ms
         match event.WhichOneof("event"):
             case "profile_opened":
                 self._require(self._sequence == 1, "opens the profile again")

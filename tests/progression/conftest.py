@@ -12,6 +12,7 @@ from libs.eventlog import postgres
 from libs.store.connections import Connections
 from libs.store.migrate import migrate, read_migrations
 from tests.progression.engine import Engine, serving
+from tests.progression.rig import Rig
 from tests.support.postgres import postgres_server, shared_database
 
 __all__ = ["postgres_server", "shared_database"]
@@ -50,3 +51,8 @@ def sealer(tmp_path: Path) -> Sealer:
 async def engine() -> AsyncIterator[Engine]:
     async with serving(Engine()) as served:
         yield served
+
+
+@pytest.fixture
+def rig(connections: Connections, sealer: Sealer) -> Rig:
+    return Rig(connections, sealer)

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from typing import Any
 
 import grpc
 
@@ -10,15 +11,15 @@ from libs.kernel.reasons import Reason
 from libs.kernel.shards import SHARDS
 from libs.wire.record import StoredRecord
 from opolyx.engine.v1 import shard_service_pb2 as shards_pb
-from opolyx.engine.v1 import shard_service_pb2_grpc as shards_grpc
 from opolyx.match.v1 import match_service_pb2 as match_pb
-from opolyx.match.v1 import match_service_pb2_grpc as match_grpc
 from opolyx.record.v1 import stored_record_pb2 as record_pb
 
 PAGE = 50
 
+Context = grpc.aio.ServicerContext[Any, Any]
 
-class Engine(shards_grpc.ShardServiceServicer, match_grpc.MatchServiceServicer):
+
+class Engine:
     """Holds the records of matches. *refuses* is what it says instead, by match."""
 
     def __init__(self) -> None:
@@ -30,21 +31,34 @@ class Engine(shards_grpc.ShardServiceServicer, match_grpc.MatchServiceServicer):
     def hold(self, match_id: str, records: Iterable[StoredRecord]) -> None:
         self.records[match_id] = list(records)
 
-    async def WatchShards(
-        self,
-        request: shards_pb.WatchShardsRequest,
-        context: grpc.aio.ServicerContext[
-            shards_pb.WatchShardsRequest, shards_pb.WatchShardsResponse
-        ],
-    ) -> None:
+    def handlers(self) -> list[grpc.GenericRpcHandler]:
+        """Return what answers the two methods that are called."""
+        watch = grpc.unary_stream_rpc_method_handler(
+            self._watch_shards,
+            shards_pb.WatchShardsRequest.FromString,
+            shards_pb.WatchShardsResponse.SerializeToString,
+        )
+        read = grpc.unary_unary_rpc_method_handler(
+            self._read_events,
+            match_pb.ReadEventsRequest.FromString,
+            match_pb.ReadEventsResponse.SerializeToString,
+        )
+        return [
+            grpc.method_handlers_generic_handler(
+                "opolyx.engine.v1.ShardService", {"WatchShards": watch}
+            ),
+            grpc.method_handlers_generic_handler(
+                "opolyx.match.v1.MatchService", {"ReadEvents": read}
+            ),
+        ]
+
+    async def _watch_shards(self, _: shards_pb.WatchShardsRequest, context: Context) -> None:
         response = shards_pb.WatchShardsResponse(epoch=1)
         response.engines.add(instance="one", address=self.address, shards=range(SHARDS))
         await context.write(response)
 
-    async def ReadEvents(
-        self,
-        request: match_pb.ReadEventsRequest,
-        context: grpc.aio.ServicerContext[match_pb.ReadEventsRequest, match_pb.ReadEventsResponse],
+    async def _read_events(
+        self, request: match_pb.ReadEventsRequest, context: Context
     ) -> match_pb.ReadEventsResponse:
         self.reads += 1
         reason = self.refuses.get(request.match_id)
@@ -63,8 +77,7 @@ class Engine(shards_grpc.ShardServiceServicer, match_grpc.MatchServiceServicer):
 @asynccontextmanager
 async def serving(engine: Engine) -> AsyncIterator[Engine]:
     server = grpc.aio.server()
-    shards_grpc.add_ShardServiceServicer_to_server(engine, server)
-    match_grpc.add_MatchServiceServicer_to_server(engine, server)
+    server.add_generic_rpc_handlers(engine.handlers())
     engine.address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
     await server.start()
     try:

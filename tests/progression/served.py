@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from libs.chassis.channels import on_behalf, open_channel
+from libs.chassis.channels import on_behalf
 from libs.chassis.foundation import Foundation
 from libs.chassis.sections import PeerSettings, StoreSettings
+from libs.chassis.server import GrpcServer
 from libs.chassis.settings import SecretUrl
 from libs.eventlog.ports import Entry, EventLog
 from libs.eventlog.topics import MATCH_RECORDS
@@ -42,7 +43,7 @@ class Served:
     async def profile(self, player_id: str) -> profile_pb2.Profile:
         return await self.stub.GetProfile(pb.GetProfileRequest(player_id=player_id))
 
-    def has_rewards(self, player_id: str, count: int = 1):  # noqa: ANN201 - a condition
+    def has_rewards(self, player_id: str, count: int = 1) -> Callable[[], Awaitable[bool]]:
         async def holds() -> bool:
             profile = await self.profile(player_id)
             return len(profile.recent_rewards) >= count
@@ -74,7 +75,8 @@ async def serving(
     foundation = Foundation(settings, clock or ManualClock(NOW_MS))
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(service(settings, foundation).open())
+        assert isinstance(server, GrpcServer)
         log = await stack.enter_async_context(foundation.open_log())
-        address = server.address
-        channel = await stack.enter_async_context(foundation.channel(caller, address))
-        yield Served(foundation, log, pb_grpc.ProgressionServiceStub(channel), address)
+        channel = foundation.channel(caller, server.address)
+        stub = pb_grpc.ProgressionServiceStub(await stack.enter_async_context(channel))
+        yield Served(foundation, log, stub, server.address)
