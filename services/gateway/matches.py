@@ -80,6 +80,7 @@ class FollowedMatch:
         self._head_seq = match.sequence
         self._behind_at = -1
         self._asked_anew = 0
+        self._is_awaiting = False
 
     # For those who watch.
 
@@ -150,6 +151,7 @@ class FollowedMatch:
     def started(self, started: pb.FollowResponse.Started) -> None:
         """See `Follower.started`."""
         self.has_started = True
+        self._is_awaiting = False
         self._behind_at = -1
         self.head(started.head_sequence)
         if started.sequence == self.last_seq and started.chain_hash != self.last_hash:
@@ -165,7 +167,8 @@ class FollowedMatch:
             record.first_seq != self.last_seq + 1
             or chain_hash(self.last_hash, record.data) != record.hash
         ):
-            return not self._asks_anew()
+            # What was on its way when they were asked for anew is no news.
+            return self._is_awaiting or not self._asks_anew()
         told = Told(record.first_seq, record.last_seq, self.last_hash, record_news(record))
         self.last_seq, self.last_hash = record.last_seq, record.hash
         self._asked_anew = 0
@@ -190,12 +193,15 @@ class FollowedMatch:
 
     def has_lost(self) -> bool:
         """See `Follower.has_lost`."""
+        if self._is_awaiting:
+            return False
         was_behind_at = self._behind_at
         self._behind_at = self.last_seq if self._head_seq > self.last_seq else -1
         return 0 <= was_behind_at == self._behind_at and self._asks_anew()
 
     def _asks_anew(self) -> bool:
         """Tell whether the records are to be asked for once more; if not, this match is lost."""
+        self._is_awaiting = True
         self._behind_at = -1
         self._asked_anew += 1
         _GAPS.inc()

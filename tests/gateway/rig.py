@@ -11,6 +11,7 @@ from typing import Any
 
 import grpc
 
+from libs.bots.strengths import STRENGTHS
 from libs.chassis.channels import on_behalf
 from libs.chassis.foundation import Foundation
 from libs.chassis.sections import PeerSettings
@@ -20,6 +21,8 @@ from libs.kernel.ids import SeededIds
 from libs.kernel.reasons import Reason
 from libs.rules import events as e
 from libs.rules import phases
+from libs.rules.legal import LegalCommands
+from libs.rules.views import View
 from opolyx.bot.v1 import bot_service_pb2 as bot_pb
 from opolyx.bot.v1 import bot_service_pb2_grpc as bot_grpc
 from opolyx.engine.v1 import caller_pb2
@@ -230,10 +233,31 @@ async def next_of(kind: str, call: Any) -> Any:
     raise AssertionError(f"the stream has ended without a {kind}")
 
 
+async def rest_of(call: Any) -> list[Any]:
+    """Return what comes on a stream until it ends well."""
+    found = []
+    while (response := await call.read()) is not grpc.aio.EOF:
+        found.append(response)
+    return found
+
+
+def go_on(live: LiveMatch, records: int = 1) -> None:
+    """Have a match go on by some records: whoever must decide does as a bot would."""
+    wanted = len(live.records) + records
+    while len(live.records) < wanted:
+        match = live.match
+        seat = match.debts[0].debtor if match.deadline is None else match.deadline.seat
+        choice = STRENGTHS["steady"](View(match, seat), LegalCommands(match, seat))
+        if choice is None:
+            live.fire()
+        else:
+            live.play(choice, f"seat:{choice.seat}")
+
+
 def turn_of(rig: Rig) -> str:
     """Have it be a person's turn to roll, and return the person's name."""
     while rig.live.match.phase != phases.ROLL or rig.live.match.turn == 1:
-        rig.live.fire()
+        go_on(rig.live)
     return {0: "ann", 2: "bob"}[rig.live.match.turn]
 
 

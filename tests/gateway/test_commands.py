@@ -1,6 +1,7 @@
 """Commands by themselves: brought to whoever owns the match, and carried out once."""
 
 import asyncio
+from functools import partial
 
 import pytest
 from grpc import StatusCode
@@ -8,7 +9,7 @@ from grpc import StatusCode
 from libs.kernel.reasons import Reason
 from tests.chassis.answers import answer
 from tests.gateway.conftest import OpenRig
-from tests.gateway.rig import Rig, new_id, next_of, played, turn_of
+from tests.gateway.rig import Rig, go_on, new_id, next_of, played, turn_of
 from tests.support.waiting import until
 
 
@@ -94,11 +95,10 @@ async def test_no_more_commands_are_sent_than_the_engine_has_room_for(rig: Rig) 
     rig.engine.credit = 2
     rig.engine.gate.clear()
 
-    calls = [
-        asyncio.create_task(answer(client.submit(rig.live.match_id, "decline"))) for _ in range(5)
-    ]
+    submit = partial(client.submit, rig.live.match_id, "roll", expected_sequence=1)
+    calls = [asyncio.create_task(answer(submit())) for _ in range(5)]
     await until(lambda: len(rig.engine.commands) == 2)
-    rig.live.fire()
+    go_on(rig.live)
     assert len(rig.engine.commands) == 2
 
     rig.engine.gate.set()
