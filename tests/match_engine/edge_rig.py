@@ -207,9 +207,11 @@ class Wire:
 
     def __init__(self, call: Any) -> None:
         self.call = call
+        self._writing = asyncio.Lock()
 
     async def send(self, frame: Any) -> None:
-        await self.call.write(frame)
+        async with self._writing:  # gRPC takes one at a time
+            await self.call.write(frame)
 
     async def read(self, *kinds: str) -> Any:
         """Return the next frame of these kinds, what it holds; others are passed over."""

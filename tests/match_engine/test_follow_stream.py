@@ -280,8 +280,7 @@ class TestCatchingUp:
         await wire.send(start(match_id))
         while store.reads < 4:
             # It reads; the match goes on before it gets what it has asked for.
-            before = store.reads
-            await until(lambda before=before: store.reads > before)
+            await until(_more_than(store, store.reads))
             await edge.play(match_id, PAGE // 2)
             store.may_read.set()
             store.may_read.clear()
@@ -706,3 +705,7 @@ class TestAttendance:
         told = [list((await wire.read("attendance")).seats) for _ in range(2)]
 
         assert told == [[0], [0, 1]] or told[0] == [0, 1]
+
+
+def _more_than(store: SlowStore, reads: int) -> Callable[[], bool]:
+    return lambda: store.reads > reads
