@@ -1,0 +1,72 @@
+"""The composition root of the bot runner."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from libs.chassis.engine_records import EngineRecords
+from libs.chassis.foundation import Foundation
+from libs.chassis.process import Service, keep_running
+from libs.chassis.server import GrpcServer
+from libs.client.client import Client
+from libs.eventlog.dead_letters import DeadLetters
+from libs.kernel.ids import MatchId
+from opolyx.bot.v1.bot_service_pb2_grpc import add_BotServiceServicer_to_server
+from services.bot_runner.reactors import GROUP, Learner
+from services.bot_runner.runner import Runner
+from services.bot_runner.servicer import ALLOWED, BELIEVED, SERVICE, BotServicer
+from services.bot_runner.settings import BotRunnerSettings
+from services.bot_runner.sitting import Manner, play
+from services.bot_runner.store import MIGRATIONS, SCHEMA, BotSeats, Seats
+
+NAME: Final = "bot_runner"
+
+
+def service(settings: BotRunnerSettings, foundation: Foundation) -> Service:
+    """Return the bot runner, to be opened."""
+    return Service(NAME, lambda: _opened(settings, foundation))
+
+
+@asynccontextmanager
+async def _opened(settings: BotRunnerSettings, foundation: Foundation) -> AsyncIterator[GrpcServer]:
+    section = settings.bot_runner
+    manner = Manner(pace_ms=section.pace_ms, choice_limit_ms=section.choice_limit_ms)
+    server = GrpcServer(foundation.terms(NAME, section, ALLOWED, believed=BELIEVED))
+    async with (
+        foundation.open_database(SCHEMA, MIGRATIONS) as connections,
+        foundation.open_log() as log,
+        foundation.engines(NAME) as engines,
+        Client(foundation.channel(NAME, settings.peers.gateway)) as client,
+    ):
+
+        async def play_match(match_id: MatchId, strengths: Seats) -> None:
+            await play(client, match_id, strengths, manner)
+
+        seats = BotSeats(connections)
+        runner = Runner(seats, play_match, matches_max=section.matches_max)
+        # Kept over restarts of the reader: it knows whose entries must follow a dead letter.
+        dead_letters = DeadLetters(log, GROUP)
+
+        async def learn() -> None:
+            learner = Learner(
+                seats=seats,
+                learned=runner.ring,
+                fetch=EngineRecords(engines),
+                clock=foundation.clock,
+                log=log,
+                dead_letters=dead_letters,
+            )
+            await learner.run()
+
+        server.add(add_BotServiceServicer_to_server, BotServicer(seats, runner.ring), SERVICE)
+        async with server, asyncio.TaskGroup() as background:
+            work = (
+                background.create_task(keep_running("bots", runner.run)),
+                background.create_task(keep_running("bots_reader", learn)),
+            )
+            try:
+                yield server
+            finally:
+                for task in work:
+                    task.cancel()
