@@ -11,7 +11,7 @@ from libs.kernel.reasons import Reason
 from libs.store.ports import MatchStore
 from opolyx.match.v1 import match_service_pb2 as pb
 from services.match_engine.appending import MovedError, Scribe
-from services.match_engine.beginning import Creator
+from services.match_engine.creating import Creator
 from services.match_engine.judging import CommandOf, Fired, Judge, Order, OutagesOf, Outcome
 from services.match_engine.live import Accepted, LiveMatch
 from services.match_engine.matches import Matches
