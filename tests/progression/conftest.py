@@ -11,8 +11,8 @@ from libs.chassis.sealing import Sealer
 from libs.eventlog import postgres
 from libs.store.connections import Connections
 from libs.store.migrate import migrate, read_migrations
-from tests.progression.engine import Engine, serving
 from tests.progression.rig import Rig
+from tests.support.engine import Engine, serving
 from tests.support.postgres import postgres_server, shared_database
 
 __all__ = ["postgres_server", "shared_database"]

@@ -1,4 +1,4 @@
-"""An engine as progression sees it: it owns every match, and reads out records."""
+"""An engine as the readers of the log see it: it owns every match, and reads out records."""
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
