@@ -21,6 +21,8 @@ _UNREACHABLE: Final = (
     OSError,
     TimeoutError,
     asyncpg.InterfaceError,
+    # A server that dies says so on idle connections too; until they close they take no statement.
+    asyncpg.InternalClientError,
     asyncpg.PostgresConnectionError,
     asyncpg.OperatorInterventionError,  # shutting down, starting up
     asyncpg.InsufficientResourcesError,  # too many clients, out of memory, disk full
