@@ -60,10 +60,13 @@ class Handlers:
         """Make a room. See `change`."""
 
         async def find() -> str:
-            made = await self._rooms.find_creation(asked.actor, asked.command_id)
-            return made or fresh_id(self._clock.now_ms())
+            return await self._made_by(asked) or fresh_id(self._clock.now_ms())
 
-        return await self._until_won(asked, find)
+        outcome = await self._until_won(asked, find)
+        if isinstance(outcome, Refusal) and await self._made_by(asked) is not None:
+            # Sent twice at once: what binds the caller may be the room that the other one made.
+            return await self._until_won(asked, find)
+        return outcome
 
     async def change(self, room_id: str, asked: Asked[c.Command]) -> Room | Refusal:
         """Carry out a command; returns the room as the command left it, or why it may not be.
@@ -81,6 +84,9 @@ class Handlers:
             return room_id
 
         return await self._until_won(asked, find)
+
+    async def _made_by(self, asked: Asked[c.Command]) -> str | None:
+        return await self._rooms.find_creation(asked.actor, asked.command_id)
 
     async def _until_won(
         self, asked: Asked[c.Command], find: Callable[[], Awaitable[str]]
