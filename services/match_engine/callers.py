@@ -7,7 +7,6 @@ from google.protobuf.message import DecodeError
 
 from libs.chassis import identity
 from libs.chassis.status import refused
-from libs.kernel.ids import PlayerId
 from libs.kernel.reasons import Reason
 from libs.rules import events as e
 from libs.rules.match import Match
@@ -18,7 +17,7 @@ from opolyx.engine.v1 import caller_pb2 as pb
 class Person:
     """A person, who may have a seat, or an operator, who is a person too."""
 
-    player_id: PlayerId
+    player_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +46,11 @@ def caller_of(message: pb.Caller) -> Caller:
     """Read on whose behalf a service calls."""
     match message.WhichOneof("caller"):
         case "player_id":
-            return Person(PlayerId(message.player_id))
+            return Person(message.player_id)
         case "bot_seat":
             return BotSeat(message.bot_seat)
         case "operator_id":
-            return Person(PlayerId(message.operator_id))
+            return Person(message.operator_id)
         case "service":
             return Serving(message.service)
         case None:
