@@ -118,23 +118,21 @@ class Arming:
     async def _keep_stream(self) -> None:
         """Open the stream, tell all that is loaded, then what changes; returns when it ends."""
         stream = self._stub.Arm()
-        writing: asyncio.Task[None] | None = None
-        try:
-            # Whatever takes too long is found out here, since this waits for every answer.
-            async with asyncio.timeout(self._patience_s) as patience:
-                # An empty batch first, so that a timer that is away costs no more than this.
-                await stream.write(pb.ArmRequest(batch=1))
+        # Whatever takes too long is found out here, since this waits for every answer.
+        async with asyncio.timeout(self._patience_s) as patience:
+            writing = asyncio.create_task(self._write(stream, patience))
+            try:
                 while isinstance(answer := await stream.read(), pb.ArmResponse):
-                    if writing is None:
+                    if not self._is_open:
                         self._open()
-                        writing = asyncio.create_task(self._write(stream, patience))
                     self._take(answer, patience)
-        finally:
-            stream.cancel()
-            if writing is not None:
+            finally:
+                stream.cancel()
                 writing.cancel()
-                with suppress(asyncio.CancelledError, asyncio.InvalidStateError, grpc.RpcError):
-                    await writing
+                # Not awaited itself, or who cancels us could be taken for who cancelled it.
+                await asyncio.wait([writing])
+                if not writing.cancelled():
+                    writing.result()
 
     def _open(self) -> None:
         self._is_open = True
@@ -152,19 +150,20 @@ class Arming:
         _UNTOLD.set(0)
 
     async def _write(self, stream: _Stream, patience: asyncio.Timeout) -> None:
-        batch = 1
-        while True:
-            await self._something.wait()
-            if not self._waiting or len(self._unanswered) >= UNANSWERED_MAX:
-                self._something.clear()
-                continue
-            batch += 1
-            request = pb.ArmRequest(batch=batch, matches=self._next())
-            overdue_s = asyncio.get_running_loop().time() + self._patience_s
-            if not self._unanswered:
-                patience.reschedule(overdue_s)
-            self._unanswered.append((batch, overdue_s))
-            await stream.write(request)
+        # An empty batch first, so that a timer that is away costs no more than this.
+        request = pb.ArmRequest(batch=1)
+        # A stream that is over ends this too: why, whoever reads it knows.
+        with suppress(asyncio.InvalidStateError, grpc.RpcError):
+            while True:
+                await stream.write(request)
+                while not self._waiting or len(self._unanswered) >= UNANSWERED_MAX:
+                    self._something.clear()
+                    await self._something.wait()
+                request = pb.ArmRequest(batch=request.batch + 1, matches=self._next())
+                overdue_s = asyncio.get_running_loop().time() + self._patience_s
+                if not self._unanswered:
+                    patience.reschedule(overdue_s)
+                self._unanswered.append((request.batch, overdue_s))
 
     def _next(self) -> list[pb.ArmRequest.ArmedMatch]:
         """Take out what one batch holds, the longest waiting first."""

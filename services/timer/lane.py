@@ -103,22 +103,20 @@ class Lane:
             self._patience = None
             stream.cancel()
             writing.cancel()
-            with suppress(asyncio.CancelledError, asyncio.InvalidStateError, grpc.RpcError):
-                await writing
+            # Not awaited itself, or who cancels us could be taken for who cancelled it.
+            await asyncio.wait([writing])
+            if not writing.cancelled():
+                writing.result()
         return why, was_answered
 
     async def _write(self, stream: _Stream) -> None:
-        while True:
-            await self._something.wait()
-            while self._unsent:
-                shot = self._unsent.popleft()
-                deadline = pb.FireDeadlineRequest(
-                    match_id=shot.match_id,
-                    deadline_id=shot.deadline_id,
-                    command_id=fire_id(shot.match_id, shot.deadline_id),
-                )
-                await stream.write(pb.FireRequest(deadline=deadline))
-            self._something.clear()
+        # A stream that is over ends this too: why, whoever reads it knows.
+        with suppress(asyncio.InvalidStateError, grpc.RpcError):
+            while True:
+                await self._something.wait()
+                while self._unsent:
+                    await stream.write(_request(self._unsent.popleft()))
+                self._something.clear()
 
     def _take(self, response: pb.FireResponse) -> None:
         found = self._unanswered.pop((response.match_id, response.deadline_id), None)
@@ -138,3 +136,12 @@ class Lane:
         self._something.clear()
         for shot, _ in unanswered.values():
             self._answered(shot, None)
+
+
+def _request(shot: Shot) -> pb.FireRequest:
+    deadline = pb.FireDeadlineRequest(
+        match_id=shot.match_id,
+        deadline_id=shot.deadline_id,
+        command_id=fire_id(shot.match_id, shot.deadline_id),
+    )
+    return pb.FireRequest(deadline=deadline)
