@@ -176,10 +176,10 @@ class _Engine:
 
         What is left is none the less durable, and published by the next owner of its shard.
         """
-        self._publisher.finish()
         with suppress(TimeoutError):
             async with asyncio.timeout(self._finish_s):
                 await self._decider.settle()
+                self._publisher.finish()
                 # Not awaited itself: what it failed with is for the group to tell.
                 await asyncio.wait([publishing])
         publishing.cancel()

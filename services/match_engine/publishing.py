@@ -135,6 +135,7 @@ class Publisher:
     async def _round(self) -> None:
         """Scan if it is time, publish one batch, and tell the store if it is time."""
         now_s = asyncio.get_running_loop().time()
+        _LAG.set(sum(tail.lag for tail in self._behind.values()))
         shards = self._shards()
         # Shards that were just taken may hold what their engine before could not publish.
         if now_s >= self._scan_at or not shards <= self._scanned:
@@ -194,7 +195,6 @@ class Publisher:
 
     async def _tell(self) -> None:
         """Tell the store how far the log is, of all matches at once."""
-        _LAG.set(sum(tail.lag for tail in self._behind.values()))
         telling, self._untold = self._untold, {}
         positions = [tail.position for tail in telling.values()]
         if not positions:

@@ -3,7 +3,7 @@
 from socket import gethostname
 from typing import Annotated, Final
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from libs.chassis.foundation import NodeSettings
 from libs.chassis.sections import Port, Seconds, ServerSettings
@@ -45,6 +45,12 @@ class EngineSettings(ServerSettings):
 
     store_connections: Annotated[int, Field(ge=2)] = 8
     """How many connections to the store the engine has at most."""
+
+    @model_validator(mode="after")
+    def _ceases_before_others_begin(self) -> "EngineSettings":
+        if not self.lease_renewal_s < self.lease_trust_s < self.lease_ttl_s:
+            raise ValueError("it must be lease_renewal_s < lease_trust_s < lease_ttl_s")
+        return self
 
     def address(self, listening: str) -> str:
         """Return where others call the engine, which listens at *listening*, host and port."""

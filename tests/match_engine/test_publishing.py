@@ -19,6 +19,7 @@ from libs.rules import phases
 from libs.rules.match import Match
 from libs.store.memory import MemoryMatchStore
 from libs.store.ports import Ok, Published, Status, StoreUnavailableError
+from libs.telemetry import metrics, names
 from libs.wire.chain import Chain
 from libs.wire.heads import SignedHead, SigningKey
 from libs.wire.record import StoredRecord
@@ -281,9 +282,10 @@ async def test_play_goes_on_while_the_log_is_away(
     log.is_away = True
     async with running(publisher):
         await _play_on(game, publisher, 10)
-        await asyncio.sleep(0.05)
+        await until(lambda: _lag() == 20)
         nothing = await log.of(game)
         log.is_away = False
+        await until(lambda: _lag() == 0)
 
     assert nothing == []
     assert await log.of(game) == game.data
@@ -384,6 +386,10 @@ async def test_an_unsigned_head_is_no_end(
 
     assert await log.read(MATCH_HEADS.name) == []
     assert [head.match_id for head in await store.open_heads(ALL)] == [game.match_id]
+
+
+def _lag() -> float | None:
+    return metrics.REGISTRY.get_sample_value(names.OUTBOX_LAG.name)
 
 
 def _keys(appends: Iterable[Sequence[Entry]]) -> set[MatchId]:
