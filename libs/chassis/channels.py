@@ -141,6 +141,10 @@ def open_channel(
         ("grpc.keepalive_time_ms", 20_000),
         ("grpc.keepalive_timeout_ms", 10_000),
         ("grpc.keepalive_permit_without_calls", 1),
+        # By itself grpc waits longer and longer, up to two minutes: for a neighbour that restarts
+        # in seconds, in a match whose deadlines are ten.
+        ("grpc.initial_reconnect_backoff_ms", 100),
+        ("grpc.max_reconnect_backoff_ms", 2_000),
     ]
     if retries:
         options.append(("grpc.service_config", _RETRIES))

@@ -17,6 +17,7 @@ from libs.telemetry import traces
 from tests.chassis import echo
 from tests.chassis.answers import answer, everything
 from tests.chassis.conftest import Serve
+from tests.support.waiting import until
 
 REMOTE = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
 
@@ -118,3 +119,23 @@ async def test_a_server_that_is_not_there_is_unavailable_in_time() -> None:
 
     assert got.code is StatusCode.UNAVAILABLE
     assert got.told is None
+
+
+async def test_a_service_that_is_away_is_looked_for_again_soon() -> None:
+    arrivals = 0
+
+    async def turn_away(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal arrivals
+        arrivals += 1
+        writer.close()
+
+    listener = await asyncio.start_server(turn_away, "127.0.0.1", 0)
+    port = listener.sockets[0].getsockname()[1]
+    async with listener, open_channel(f"127.0.0.1:{port}", retries=False) as channel:
+
+        async def has_come_often() -> bool:
+            channel.get_state(try_to_connect=True)
+            return arrivals >= 4
+
+        # By grpc's own choice the fourth time would be after five seconds.
+        await until(has_come_often, within_s=3)
