@@ -339,8 +339,8 @@ LOBBY_COMMANDS: Final = CounterName(
     "Commands of rooms, by kind and outcome (accepted, refused, repeated).",
     ("kind", "outcome"),
 )
-LOBBY_OUTBOX_LAG: Final = GaugeName(
-    "opolyx_lobby_outbox_lag_records",
+LOBBY_OUTBOX: Final = GaugeName(
+    "opolyx_lobby_outbox_entries",
     "Records of rooms that are committed and not yet in the event log.",
 )
 CONSUMER_LAG: Final = GaugeName(

@@ -30,7 +30,7 @@ _read_freeing: Final = reader_of((*_OUT, *_OVER))
 """Reads those of a record's events that free somebody; nearly no record has any."""
 
 _log: Final = logs.get()
-_WAITING: Final = metrics.gauge(names.LOBBY_OUTBOX_LAG)
+_WAITING: Final = metrics.gauge(names.LOBBY_OUTBOX)
 
 
 class Publisher:
