@@ -41,7 +41,8 @@ UNKNOWN = "0190a000-0000-7000-8000-000000000000"
 VERSION_4 = "0190a000-0000-4000-8000-000000000000"
 VERSION_5 = "0190a000-0000-5000-8000-000000000000"
 
-PERSON, BOT = event_pb2.SeatSpec.KIND_PERSON, event_pb2.SeatSpec.KIND_BOT
+NO_PLAYER = event_pb2.SeatSpec(kind=event_pb2.SeatSpec.KIND_PERSON)
+NO_STRENGTH = event_pb2.SeatSpec(kind=event_pb2.SeatSpec.KIND_BOT)
 
 Done, Stale, NotDue = 1, 2, 3
 
@@ -251,10 +252,10 @@ class TestCreateMatch:
             ({"rule_set": ""}, "rule_set"),
             ({"seats": []}, "seats"),
             (
-                {"seats": [event_pb2.SeatSpec(kind=PERSON), spec_message(a_bot())]},
+                {"seats": [NO_PLAYER, spec_message(a_bot())]},
                 "seats[0].player",
             ),
-            ({"seats": [event_pb2.SeatSpec(kind=BOT), spec_message(a_bot())]}, "seats[0].strength"),
+            ({"seats": [NO_STRENGTH, spec_message(a_bot())]}, "seats[0].strength"),
             ({"seats": [spec_message(a_person(UNKNOWN))] * 2}, "seats[1].player"),
         ],
     )
