@@ -12,6 +12,7 @@ from libs.eventlog.local import LocalEventLog
 from libs.eventlog.ports import Delivery, Entry, LogUnavailableError
 from libs.eventlog.storage import MemoryLogStorage
 from libs.eventlog.topics import MATCH_HEADS, MATCH_RECORDS
+from libs.kernel.chance import FairDraws
 from libs.kernel.clock import ManualClock
 from libs.kernel.ids import MatchId
 from libs.kernel.shards import SHARDS, shard_of
@@ -80,7 +81,7 @@ class Game:
 
     def __init__(self, store: MemoryMatchStore) -> None:
         self.match_id = a_match_id()
-        self.live = LiveMatch(Match(), Chain(self.match_id), None)
+        self.live = LiveMatch(Match(), Chain(self.match_id), FairDraws(self.match_id, bytes(32)))
         self.data: list[bytes] = []
         self._store = store
 

@@ -16,7 +16,7 @@ def test_an_engine_on_the_embedded_store_is_named_by_its_port(tmp_path: Path) ->
 
 
 def test_an_engine_elsewhere_is_named_by_its_host_too() -> None:
-    settings = load(MatchEngineSettings, {"OPOLYX_STORE__URL": "postgres://somewhere/opolyx"})
+    settings = load(MatchEngineSettings, {"OPOLYX_STORE__URL": "postgres://localhost/opolyx"})
 
     assert settings.instance == f"{gethostname()}-7072"
 

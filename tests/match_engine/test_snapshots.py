@@ -7,6 +7,7 @@ from hashlib import sha256
 
 import pytest
 
+from libs.kernel.chance import FairDraws
 from libs.kernel.clock import ManualClock
 from libs.kernel.ids import MatchId
 from libs.rules import phases
@@ -46,7 +47,7 @@ class Game:
 
     def __init__(self, store: Store, snapshots: Snapshots) -> None:
         self.match_id = a_match_id()
-        self.live = LiveMatch(_a_state(), Chain(self.match_id), None)
+        self.live = LiveMatch(_a_state(), Chain(self.match_id), FairDraws(self.match_id, bytes(32)))
         self._store = store
         self._snapshots = snapshots
 
