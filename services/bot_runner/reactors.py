@@ -3,6 +3,7 @@
 So a call of the lobby that is lost costs time, and no match.
 """
 
+import asyncio
 from collections.abc import Callable
 from typing import Final, NoReturn
 
@@ -22,6 +23,9 @@ from services.bot_runner.store import BotSeats
 
 GROUP: Final = "bot_runner"
 
+KEEP_S: Final = 1.0
+"""How often positions that moved over records without an effect are kept (start)."""
+
 _read: Final = reader_of((e.MatchCreated, e.MatchEnded, e.MatchAborted))
 
 _log: Final = logs.get()
@@ -30,8 +34,9 @@ _log: Final = logs.get()
 class Learner:
     """A `Handler` of match records: seats are taken with the first, and let go of with the last.
 
-    A record between them moves the position alone, which is kept in memory until the reader
-    settles: the log's own position follows only then, so a crash costs doubles and no more.
+    A record between them moves the position alone, which is kept in memory and written once a
+    second, however many there are: the log's own position follows only then, so a crash costs
+    doubles and no more.
     """
 
     def __init__(  # noqa: PLR0913 - what a reader is made of
@@ -50,6 +55,7 @@ class Learner:
         self._log = log
         self._dead_letters = dead_letters
         self._moved: dict[MatchId, Position] = {}
+        self._kept_at_s = 0.0
         self._reader = RecordReader(
             group=GROUP,
             load=self._load,
@@ -85,8 +91,12 @@ class Learner:
     async def settle(self) -> bool:
         """See `libs.eventlog.consumer.Handler`."""
         is_settled = await self._reader.settle()
+        now_s = asyncio.get_running_loop().time()
+        if now_s < self._kept_at_s + KEEP_S:
+            return is_settled and not self._moved
         await self._seats.move(self._moved)
         self._moved.clear()
+        self._kept_at_s = now_s
         return is_settled
 
     async def _load(self, match_id: MatchId) -> Position:
