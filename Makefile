@@ -16,12 +16,15 @@ if_usable = $(shell $(1) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2
 NO_PYTHON = $(error opolyx needs Python 3.11 or newer: install it, or name it with PYTHON=/path/to/python)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast setup protos fmt lint types arch check bench lock
+.PHONY: help run demo test test-fast setup protos fmt lint types arch check bench lock
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-10s %s\n", $$1, $$2}' Makefile
 
-run: setup ## Play one match of bots, drawn live in the terminal.
+run: setup ## Run the whole system on this machine, until Ctrl+C.
+	$(BIN)/opolyx serve all
+
+demo: setup ## Play one match through every service, draw it, and check it.
 	$(BIN)/opolyx demo
 
 test: check ## Run every check, then every test: the fast ones first, the slow ones after them.

@@ -8,7 +8,6 @@ import grpc
 import typer
 from rich.console import Console
 
-from libs.chassis.settings import SettingsError
 from libs.chassis.status import RefusedError
 from libs.client.client import Client
 from libs.client.stream import StreamBrokenError
@@ -27,7 +26,7 @@ from services.console.playing import (
     fresh_seed,
 )
 from services.console.showing import Show, shown
-from services.console.staging import Stage, staged
+from services.console.staging import Stage, SystemStoppedError, on_stage
 from services.console.trial import Trial, Verdict
 
 app = typer.Typer(add_completion=False)
@@ -40,7 +39,7 @@ _FAULTS: Final = (
     RefusedError,
     BrokenChainError,
     StreamBrokenError,
-    SettingsError,
+    SystemStoppedError,
     TimeoutError,
 )
 """What a system that does not do as it should may end the demonstration with."""
@@ -89,8 +88,9 @@ def demo(  # noqa: PLR0913, PLR0917 - the options of the command
     with shown(console, is_drawn=is_drawn, is_told=output == Format.TABLE) as show:
         try:
             verdict = asyncio.run(_run(trial, show))
-        except* _FAULTS as faults:
-            stop("; ".join(f"{type(f).__name__}: {f}" for f in faults.exceptions), FAILED)
+        except _FAULTS as fault:
+            cause = fault.__cause__ or fault
+            stop(f"{type(cause).__name__}: {cause}", FAILED)
     if keep is not None:
         _keep(keep, verdict)
     if output == Format.JSON:
@@ -102,15 +102,12 @@ def demo(  # noqa: PLR0913, PLR0917 - the options of the command
 
 
 async def _run(trial: Trial, show: Show) -> Verdict:
-    async with staged(pace_ms=round(trial.pace_s * 1000)) as stage:
-        return await _try_out(stage, trial, show)
+    async def play(stage: Stage) -> Verdict:
+        token = stage.foundation.issuer.issue("demo")
+        async with Client.connect(stage.gateway, lambda: token) as client:
+            return await trial.run(client, stage.foundation.clock, show)
 
-
-async def _try_out(stage: Stage, trial: Trial, show: Show) -> Verdict:
-    issuer = stage.foundation.issuer
-    token = issuer.issue("demo")
-    async with Client.connect(stage.gateway, lambda: token) as client:
-        return await trial.run(client, stage.foundation.clock, show)
+    return await on_stage(round(trial.pace_s * 1000), play)
 
 
 def _keep(path: Path, verdict: Verdict) -> None:

@@ -2,12 +2,12 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Final, TypeVar
 
 from libs.chassis import process
 from libs.chassis.foundation import Foundation
@@ -19,6 +19,8 @@ GRACE_S: Final = 5.0
 HOST: Final = "127.0.0.1"
 FAST_PER_S: Final = 100_000
 """Calls a second of whoever plays at a machine's pace: beyond all that it can do."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +37,18 @@ class Stage:
     foundation: Foundation
 
 
-@asynccontextmanager
-async def staged(pace_ms: int) -> AsyncIterator[Stage]:
-    """Run every service in this process while the block lasts; bots move at this pace.
+class SystemStoppedError(Exception):
+    """The system ended before what was to be done with it."""
 
-    Nothing of the environment has a say. If a service fails, so does the block.
+
+async def on_stage(pace_ms: int, work: Callable[[Stage], Awaitable[T]]) -> T:
+    """Run every service in this process, do *work*, and stop them; bots move at this pace.
+
+    Nothing of the environment has a say.
 
     Raises:
-        Exception: what a service failed with.
+        SystemStoppedError: a service failed, and why.
+        Exception: what *work* raises.
 
     """
     with TemporaryDirectory(prefix="opolyx-demo-") as folder:
@@ -56,16 +62,22 @@ async def staged(pace_ms: int) -> AsyncIterator[Stage]:
             *assemble(SERVICES, settings, foundation),
             Service("stage", lambda: _raised(ready)),
         ]
-        async with asyncio.TaskGroup() as group:
-            running = group.create_task(process.serve(services, stop=stop, grace_s=GRACE_S))
-            opened = asyncio.create_task(ready.wait())
-            await asyncio.wait({opened, running}, return_when=asyncio.FIRST_COMPLETED)
-            opened.cancel()
-            if not running.done():
-                try:
-                    yield Stage(shared.peers.gateway, foundation)
-                finally:
-                    stop.set()
+
+        async def play() -> T:
+            await ready.wait()
+            return await work(Stage(shared.peers.gateway, foundation))
+
+        running = asyncio.create_task(process.serve(services, stop=stop, grace_s=GRACE_S))
+        playing = asyncio.create_task(play())
+        try:
+            await asyncio.wait({running, playing}, return_when=asyncio.FIRST_COMPLETED)
+            if not playing.done():
+                raise SystemStoppedError("a service has failed") from running.exception()
+            return playing.result()
+        finally:
+            stop.set()
+            playing.cancel()
+            await asyncio.wait({running, playing})
 
 
 @asynccontextmanager
