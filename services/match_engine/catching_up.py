@@ -45,25 +45,28 @@ class CatchUp:
             await followed.sent()
             async with self._turns:
                 live = await self._decider.read(followed.match_id)
-                page = live.recent(followed.position)
+                recent = page = live.recent(followed.position)
                 if page is None:
                     page = await self._store.records(followed.match_id, followed.position, PAGE)
             if followed.is_stopped:
                 return
-            # From here to the join nothing is awaited: no record can be committed in between.
-            head_seq = live.chain.last_seq
-            if followed.position > head_seq:
-                raise refused(Reason.STALE_SEQUENCE, after=followed.position, head=head_seq)
-            if not followed.is_started:
-                followed.start(_started(live, page))
-            for record in page[:PAGE]:
-                followed.hand_over(pushed(live, record))
-            if followed.position >= head_seq:
+            self._hand_over(followed, live, page)
+            # Nothing was awaited since the live records were looked at: none can be missed.
+            if recent is not None and followed.position >= live.chain.last_seq:
                 if live.is_over:
                     followed.finish()
                 else:
                     followed.join()
                 return
+
+    def _hand_over(self, followed: Followed, live: LiveMatch, page: list[StoredRecord]) -> None:
+        head_seq = live.chain.last_seq
+        if followed.position > head_seq:
+            raise refused(Reason.STALE_SEQUENCE, after=followed.position, head=head_seq)
+        if not followed.is_started:
+            followed.start(_started(live, page))
+        for record in page[:PAGE]:
+            followed.hand_over(pushed(live, record))
 
 
 def _started(live: LiveMatch, page: list[StoredRecord]) -> pb.FollowResponse.Started:

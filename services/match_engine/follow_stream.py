@@ -5,7 +5,6 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
-from libs.chassis.faults import OPERATIONAL, refusal_of
 from libs.chassis.status import refused
 from libs.kernel.clock import Clock
 from libs.kernel.ids import MatchId
@@ -17,6 +16,7 @@ from services.match_engine.catching_up import CatchUp
 from services.match_engine.followed import Followed
 from services.match_engine.pulses import Pulses
 from services.match_engine.pushes import Pushes
+from services.match_engine.telling import error_message
 from services.match_engine.together import cancel_all, first_of
 
 Send = Callable[[bytes], Awaitable[None]]
@@ -51,7 +51,6 @@ class FollowStream:
         self._something = asyncio.Event()
         self._leaving: Reason | None = None
         self._has_left = False
-        self._bug: BaseException | None = None
 
     def leave(self, reason: Reason) -> None:
         """Say that the engine stops, and end."""
@@ -138,19 +137,12 @@ class FollowStream:
             checks.least("start.after_sequence", followed.position, 0)
             checks.finish()
             await self._shared.catch_up.bring(followed)
-        except Exception as error:
-            # What is wrong with one match is told of that match, and is nothing to all the others.
-            refusal = refusal_of(error, OPERATIONAL)
-            if refusal is None:
-                raise
-            followed.stop(refusal)
+        except Exception as error:  # noqa: BLE001 - one match's bug must not end all others
+            followed.stop(error_message(error))
 
     def _caught_up(self, followed: Followed, task: asyncio.Task[None]) -> None:
         if self._catching_up.get(followed) is task:
             del self._catching_up[followed]
-        if not task.cancelled() and task.exception() is not None:
-            self._bug = task.exception()
-            self._wake()
 
     # Out.
 
@@ -164,8 +156,7 @@ class FollowStream:
         if followed not in self._queued:
             self._queued.add(followed)
             self._ready.append(followed)
-        elif followed in self._starved:
-            # What needs no credit, such as why it ends, does not wait for any.
+        elif not followed.waits_for_credit and followed in self._starved:
             self._starved.remove(followed)
             self._ready.append(followed)
         self._wake()
@@ -199,8 +190,6 @@ class FollowStream:
             RefusedError: GOING_AWAY, after the last one.
 
         """
-        if self._bug is not None:
-            raise self._bug
         if self._leaving is not None:
             return self._farewell()
         if self._pulses.take_due():
@@ -220,14 +209,14 @@ class FollowStream:
 
     def _turn(self, followed: Followed) -> bytes | None:
         """Let a match send one frame, and give it its next turn, if it wants one."""
-        if followed.is_attendance_due and followed.is_announced:
+        if followed.is_attendance_next:
             followed.is_attendance_due = False
             self._ready.appendleft(followed)
             return self._attendance(followed.match_id)
         if not followed.has_frame:
             self._queued.discard(followed)
             return None
-        if followed.needs_credit and not self._credit:
+        if followed.waits_for_credit and not self._credit:
             self._starved.append(followed)
             return None
         frame = followed.take()
@@ -248,7 +237,7 @@ class FollowStream:
         for followed in self._followed.values():
             if followed.is_started and not self._shared.owns(shard_of(followed.match_id)):
                 # Nobody tells of a match that was not in memory when its shard was lost.
-                followed.stop(refused(Reason.NOT_OWNER_OF_SHARD))
+                followed.dropped(Reason.NOT_OWNER_OF_SHARD)
             elif followed.is_moved and followed.is_caught_up:
                 followed.is_moved = False
                 head = pb.FollowResponse.Head(

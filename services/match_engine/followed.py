@@ -5,10 +5,11 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from libs.chassis.status import RefusedError, refused
+from libs.chassis.status import refused
 from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
 from opolyx.engine.v1 import engine_service_pb2 as pb
+from opolyx.match.v1 import refused_pb2
 from services.match_engine.pushes import Pushed
 from services.match_engine.telling import refusal_message
 
@@ -83,7 +84,7 @@ class Followed:
 
     def dropped(self, reason: Reason) -> None:
         """See `Follower.dropped`."""
-        self.stop(refused(reason))
+        self.stop(refusal_message(refused(reason)))
 
     def attended(self) -> None:
         """See `Follower.attended`."""
@@ -123,7 +124,7 @@ class Followed:
         self._records_waiting += 1
         self._sent.clear()
         if self._records_waiting >= WAITING_MAX:
-            self.stop(refused(Reason.SLOW_READER))
+            self.stop(refusal_message(refused(Reason.SLOW_READER)))
         elif record.is_last:
             self.finish()
         else:
@@ -136,9 +137,9 @@ class Followed:
     def finish(self) -> None:
         """Say that the match is over, behind all that waits."""
         if not self._is_stopped:
-            self._stop(refused(Reason.MATCH_ENDED))
+            self._stop(refusal_message(refused(Reason.MATCH_ENDED)))
 
-    def stop(self, refusal: RefusedError) -> None:
+    def stop(self, refusal: refused_pb2.Refused) -> None:
         """Follow the match no longer, and say why; what waits is not sent."""
         if not self._is_stopped:
             self._frames.clear()
@@ -152,9 +153,9 @@ class Followed:
     # What the stream takes.
 
     @property
-    def is_announced(self) -> bool:
-        """Whether it has been sent where the records begin, and not yet that they end."""
-        return self._is_announced and not self._is_stopped
+    def is_attendance_next(self) -> bool:
+        """Whether it is to be said who is there, which comes after where the records begin."""
+        return self.is_attendance_due and self._is_announced
 
     @property
     def is_over(self) -> bool:
@@ -167,9 +168,9 @@ class Followed:
         return bool(self._frames)
 
     @property
-    def needs_credit(self) -> bool:
-        """Whether the next frame is a record."""
-        return self._frames[0].is_record
+    def waits_for_credit(self) -> bool:
+        """Whether a record is next."""
+        return bool(self._frames) and self._frames[0].is_record and not self.is_attendance_next
 
     @property
     def is_caught_up(self) -> bool:
@@ -189,9 +190,8 @@ class Followed:
     def _say(self, frame: pb.FollowResponse) -> None:
         self._frames.append(Frame(frame.SerializeToString(), is_record=False))
 
-    def _stop(self, refusal: RefusedError) -> None:
-        told = refusal_message(refusal)
-        stopped = pb.FollowResponse.Stopped(match_id=self.match_id, refused=told)
+    def _stop(self, refusal: refused_pb2.Refused) -> None:
+        stopped = pb.FollowResponse.Stopped(match_id=self.match_id, refused=refusal)
         self._say(pb.FollowResponse(stopped=stopped))
         self._is_stopped = True
         self.is_live = self.is_attendance_due = False
