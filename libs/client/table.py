@@ -10,8 +10,10 @@ from typing import Any, Final, Self
 import grpc
 
 from libs.chassis.status import answer_of
+from libs.client.backlog import Backlog
+from libs.client.hearing import GapError
 from libs.client.replies import Refused, Reply, accepted_of
-from libs.client.stream import Dial, GapError, Line, MatchOverError, Metadata, UnansweredError
+from libs.client.stream import Dial, Line, MatchOverError, Metadata, UnansweredError
 from libs.kernel.ids import CommandId, MatchId
 from libs.rules import commands as c
 from libs.rules.evolve import apply
@@ -55,9 +57,7 @@ class Table:
         self.match = Match()
         self._stub = stub
         self._reader = ChainReader()
-        self._taking = asyncio.Lock()
-        # None comes last, after all records: the match is over, or `_failure` says what happened.
-        self._records: asyncio.Queue[Record | None] = asyncio.Queue(RECORDS_WAITING_MAX)
+        self._backlog = Backlog(RECORDS_WAITING_MAX)
         self._failure: Exception | None = None
         self._line = Line(match_id, dial, self)
         self._chair: Chair | None = None
@@ -69,7 +69,7 @@ class Table:
     ) -> Self:
         """Return a table at which the caller has a seat, and gives commands by `submit`."""
         table = cls(stub, match_id, _to_play(stub, match_id, metadata))
-        table._chair = Chair(stub, match_id, metadata, table._line)
+        table._chair = Chair(stub, match_id, metadata, table._line, table._backlog)
         return table
 
     @classmethod
@@ -87,7 +87,7 @@ class Table:
     @property
     def has_waiting(self) -> bool:
         """Whether iterating goes on at once: `match` is of the past."""
-        return not self._records.empty()
+        return self._backlog.has_more
 
     def chair(self, metadata: Metadata) -> Chair:
         """Return a further chair, for who plays several seats: a stream of its own, one `match`.
@@ -96,7 +96,7 @@ class Table:
         """
         line = Line(self.match_id, _to_play(self._stub, self.match_id, metadata), self)
         self._tasks.append(asyncio.create_task(_quietly(line)))
-        return Chair(self._stub, self.match_id, metadata, line)
+        return Chair(self._stub, self.match_id, metadata, line, self._backlog)
 
     async def submit(
         self,
@@ -114,24 +114,21 @@ class Table:
 
     async def take(self, record: StoredRecord) -> None:
         """Take a record from a stream. For streams. See `libs.client.stream.Sink`."""
-        # Under a lock, since two streams that wait for room would be let in in any order.
-        async with self._taking:
-            if record.last_seq <= self._reader.last_seq:
-                return
-            if record.first_seq > self._reader.last_seq + 1:
-                raise GapError
-            await self._records.put(self._reader.take(record))
+        if record.last_seq <= self._reader.last_seq:
+            return
+        if record.first_seq > self._reader.last_seq + 1:
+            raise GapError
+        await self._backlog.put(self._reader.take(record))
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> Record:
         """Return the next record, `match` having taken it in."""
-        record = await self._records.get()
+        record = await self._backlog.get()
         if record is not None:
             apply(self.match, record.events)
             return record
-        self._records.put_nowait(None)  # whoever asks again gets the same
         if self._failure is not None:
             raise self._failure
         raise StopAsyncIteration
@@ -159,19 +156,25 @@ class Table:
             await self._line.run()
         except Exception as error:  # noqa: BLE001 - raised where the records are taken
             self._failure = error
-        await self._records.put(None)
+        self._backlog.close()
 
 
 class Chair:
     """From where commands are given, for one seat."""
 
     def __init__(
-        self, stub: pb_grpc.MatchServiceAsyncStub, match_id: MatchId, metadata: Metadata, line: Line
+        self,
+        stub: pb_grpc.MatchServiceAsyncStub,
+        match_id: MatchId,
+        metadata: Metadata,
+        line: Line,
+        backlog: Backlog,
     ) -> None:
         self._stub = stub
         self._match_id = match_id
         self._metadata = metadata
         self._line = line
+        self._backlog = backlog
 
     async def submit(
         self,
@@ -219,7 +222,8 @@ class Chair:
     async def _ask(self, played: pb.PlayMatchRequest.PlayedCommand) -> Reply | None:
         """Ask once; None if no answer came that means anything."""
         try:
-            return await self._line.submit(played)
+            with self._backlog.overflowing():
+                return await self._line.submit(played)
         except MatchOverError:
             # The stream ended before it told. The simple call tells the same, at any time.
             return await self._ask_simply(played)

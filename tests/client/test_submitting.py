@@ -141,6 +141,20 @@ async def test_no_answer_in_time_is_an_error(
     assert len(live.records) == 2
 
 
+async def test_one_command_that_is_asked_twice_at_once_has_one_reply(
+    client: Client, live: LiveMatch
+) -> None:
+    command_id = fresh()
+    async with client.play(live.match_id) as table:
+        first, second = await asyncio.gather(
+            table.submit(roll(live), command_id), table.submit(roll(live), command_id)
+        )
+
+    assert isinstance(first, Accepted)
+    assert first == second
+    assert len(live.records) == 2
+
+
 async def test_more_than_a_stream_may_have_open_wait_their_turn(
     client: Client, live: LiveMatch, gateway: FakeGateway
 ) -> None:
@@ -190,6 +204,21 @@ async def test_who_leaves_waits_for_no_answer(
 
     with pytest.raises(UnansweredError):
         await asking
+
+
+async def test_a_result_gets_past_records_that_nobody_takes(
+    client: Client, live: LiveMatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("libs.client.table.RECORDS_WAITING_MAX", 1)
+    live.fire()
+    async with client.play(live.match_id) as table:
+        await until(lambda: table.last_seq > 0)
+
+        reply = await table.submit(roll(live), fresh())
+        records = [await anext(table) for _ in live.records]
+
+    assert isinstance(reply, Refused)  # it is the other's turn
+    assert [r.first_seq for r in records] == [r.first_seq for r in live.records]
 
 
 async def test_several_chairs_share_one_match(
