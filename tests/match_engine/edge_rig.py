@@ -4,10 +4,12 @@ Whoever calls is a service with a token of its own, as in a deployment.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
+
+from grpc import StatusCode
 
 from libs.chassis.channels import Channel, on_behalf
 from libs.chassis.foundation import Foundation, NodeSettings
@@ -19,9 +21,10 @@ from libs.rules import commands as c
 from libs.rules import events as e
 from libs.rules import phases
 from libs.rules.legal import Choice, LegalCommands
-from libs.store.memory import MemoryMatchStore
-from libs.store.ports import MatchStore
+from libs.store.memory import Fault, MemoryMatchStore
+from libs.store.ports import RECORDS_MAX
 from libs.wire.commands import message_of
+from libs.wire.record import StoredRecord
 from libs.wire.writers import spec_message
 from opolyx.engine.v1 import engine_service_pb2_grpc as engine_grpc
 from opolyx.engine.v1 import shard_service_pb2_grpc as shard_grpc
@@ -43,6 +46,7 @@ from services.match_engine.seeds import Seeds
 from services.match_engine.servicer import MatchServicer
 from services.match_engine.signing import SigningKeys
 from services.match_engine.streams import EngineServicer
+from tests.chassis.answers import answer
 
 NOW_MS = 1_800_000_000_000
 PULSE_S = 0.05
@@ -56,10 +60,51 @@ def a_command() -> CommandId:
     return CommandId(fresh_id(NOW_MS))
 
 
+class EdgeStore(MemoryMatchStore):
+    """A store that can be held up, be away, or have a bug; it counts its calls by their names."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        super().__init__(clock, self._suffer)
+        self.calls: dict[str, int] = {}
+        self.fault: Fault | None = None
+        self.has_bug = False
+        self._held: dict[str, asyncio.Event] = {}
+
+    def hold(self, method: str) -> None:
+        """Keep whoever calls *method* waiting."""
+        self._held[method] = asyncio.Event()
+
+    def let_go(self, method: str) -> None:
+        self._held.pop(method).set()
+
+    def count(self, method: str) -> int:
+        """Return how often *method* was called."""
+        return self.calls.get(method, 0)
+
+    def called(self, method: str, times: int) -> Callable[[], bool]:
+        """Return what tells whether *method* was called so often."""
+        return lambda: self.count(method) >= times
+
+    async def records(
+        self, match_id: MatchId, after_seq: int, limit: int = RECORDS_MAX
+    ) -> list[StoredRecord]:
+        found = await super().records(match_id, after_seq, limit)
+        await self._suffer("records found")
+        return found
+
+    async def _suffer(self, method: str) -> Fault | None:
+        self.calls[method] = self.count(method) + 1
+        if self.has_bug:
+            raise ZeroDivisionError
+        if method in self._held:
+            await self._held[method].wait()
+        return self.fault
+
+
 class Edge:
     """The engine, and stubs of whoever calls it."""
 
-    def __init__(self, folder: Path, store: MatchStore, clock: ManualClock) -> None:
+    def __init__(self, folder: Path, store: EdgeStore, clock: ManualClock) -> None:
         self.clock = clock
         self.store = store
         self.is_ours = True
@@ -129,6 +174,15 @@ class Edge:
         await self.decider.create(request, CommandId(request.command_id))
         return match_id
 
+    async def a_match(self, records: int = 12) -> MatchId:
+        """Make a match of two bots, and play it for so many records."""
+        match_id = await self.create([a_bot(), a_bot()])
+        await self.play(match_id, records)
+        return match_id
+
+    async def head_of(self, match_id: MatchId) -> int:
+        return (await self.decider.read(match_id)).chain.last_seq
+
     async def submit(self, match_id: MatchId, command: c.Command) -> Accepted:
         return await self.decider.submit(match_id, a_command(), lambda _: command)
 
@@ -156,15 +210,20 @@ class Edge:
 
 
 @asynccontextmanager
-async def opened(
-    folder: Path, store: MatchStore | None = None, clock: ManualClock | None = None
-) -> AsyncIterator[Edge]:
-    clock = clock or ManualClock(NOW_MS)
-    edge = Edge(folder, store or MemoryMatchStore(clock), clock)
+async def opened(folder: Path) -> AsyncIterator[Edge]:
+    clock = ManualClock(NOW_MS)
+    edge = Edge(folder, EdgeStore(clock), clock)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(edge.server)
         stack.push_async_callback(edge.close_channels)
         yield edge
+
+
+async def refusal(call: Any) -> tuple[StatusCode, str, dict[str, str]]:
+    """Wait for a call that is refused, and return how."""
+    got = await answer(call)
+    assert got.told is not None, got
+    return got.code, got.told.reason, got.told.metadata
 
 
 def as_person(player_id: str) -> Any:
@@ -231,3 +290,34 @@ class Wire:
 
     async def end(self) -> None:
         self.call.cancel()
+
+
+Open = Callable[..., Awaitable[Wire]]
+
+
+@asynccontextmanager
+async def opener(
+    call: Callable[[], Any], pulse: Callable[[], Any], first: Callable[[Any], Any] | None = None
+) -> AsyncIterator[Open]:
+    """Open streams as the gateway does: with signs of life for as long as they are there.
+
+    What *first* makes of the argument is sent first.
+    """
+    async with AsyncExitStack() as stack:
+
+        async def begin(value: Any = None) -> Wire:
+            wire = Wire(call())
+            stack.push_async_callback(wire.end)
+            if first is not None and (frame := first(value)) is not None:
+                await wire.send(frame)
+            pulsing = asyncio.create_task(_beat(wire, pulse))
+            stack.callback(pulsing.cancel)
+            return wire
+
+        yield begin
+
+
+async def _beat(wire: Wire, pulse: Callable[[], Any]) -> None:
+    while not wire.call.done():
+        await asyncio.sleep(PULSE_S)
+        await wire.send(pulse())
