@@ -1,9 +1,10 @@
 """Matches are made, each with a secret seed that its first record commits to (FAIR-1, W5, W6)."""
 
+from collections.abc import Callable
 from typing import Final
 
 from libs.chassis.status import RefusedError, refused
-from libs.kernel.chance import FairDraws, commitment, fresh_secret
+from libs.kernel.chance import FairDraws, commitment
 from libs.kernel.ids import CommandId, MatchId
 from libs.kernel.reasons import Reason
 from libs.rules.decide import play
@@ -32,7 +33,11 @@ _log: Final = logs.get()
 class Creator:
     """Makes matches, for whoever has the turn of the match that is to be."""
 
-    def __init__(self, store: MatchStore, matches: Matches, seeds: Seeds) -> None:
+    def __init__(
+        self, store: MatchStore, matches: Matches, seeds: Seeds, fresh_seed: Callable[[], bytes]
+    ) -> None:
+        """Make matches whose seeds are drawn by *fresh_seed*, 32 bytes that nobody can guess."""
+        self._fresh_seed = fresh_seed
         self._store = store
         self._matches = matches
         self._seeds = seeds
@@ -51,7 +56,7 @@ class Creator:
         """
         match_id = MatchId(asked.match_id)
         self._matches.check_owned(match_id)
-        seed = fresh_secret()
+        seed = self._fresh_seed()
         command = new_match_of(asked, commitment(match_id, seed))
         request = Request(command_id, request_hash(command), command)
         match, draws = Match(), FairDraws(match_id, seed)

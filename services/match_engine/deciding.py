@@ -5,6 +5,7 @@ from functools import partial
 from typing import Final, TypeVar
 
 from libs.chassis.status import refused
+from libs.kernel.chance import fresh_secret
 from libs.kernel.clock import Clock
 from libs.kernel.ids import CommandId, MatchId
 from libs.kernel.reasons import Reason
@@ -43,12 +44,14 @@ class Decider:
         keys: SigningKeys,
         clock: Clock,
         outages_of: OutagesOf,
+        *,
+        fresh_seed: Callable[[], bytes] = fresh_secret,
     ) -> None:
-        """Decide by *clock*, the database's (T7)."""
+        """Decide by *clock*, the database's (T7); *fresh_seed* is for what must repeat itself."""
         self._matches = matches
         self._clock = clock
         self._turns = Turns()
-        self._creator = Creator(store, matches, seeds)
+        self._creator = Creator(store, matches, seeds, fresh_seed)
         self._judge = Judge(store, matches, Scribe(store, matches, keys), outages_of)
 
     async def submit(

@@ -1,4 +1,4 @@
-"""An engine's core over a store in memory, with a clock that is moved by hand.
+"""An engine's core over a store in memory, with a clock that is moved by hand, and known chance.
 
     table = await Rig().table(people=2)
     await table.submit(c.Roll(table.turn))
@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from libs.bots.strengths import STRENGTHS
 from libs.chassis.sealing import Sealer
 from libs.chassis.status import RefusedError
 from libs.kernel.clock import ManualClock
-from libs.kernel.ids import CommandId, MatchId, fresh_id
+from libs.kernel.ids import CommandId, MatchId, SeededIds, fresh_id
 from libs.kernel.reasons import Reason
 from libs.rules import commands as c
 from libs.rules import events as e
@@ -149,6 +150,7 @@ class Rig:
     ) -> None:
         self.clock = clock or ManualClock(START_MS)
         self.store: MatchStore = store or MemoryMatchStore(self.clock)
+        self._ids = SeededIds(b"a rig")
         self.faults = Faults()
         self.shards = Shards()
         far = self.store
@@ -162,7 +164,13 @@ class Rig:
         self.heard = Heard()
         self.matches.listen(self.heard)
         self.decider = Decider(
-            far, self.matches, self.seeds, self.keys, self.clock, self.shards.outages_of
+            far,
+            self.matches,
+            self.seeds,
+            self.keys,
+            self.clock,
+            self.shards.outages_of,
+            fresh_seed=self._next_seed,
         )
 
     def other(self) -> "Rig":
@@ -171,10 +179,13 @@ class Rig:
 
     async def table(self, *, people: int = 0, bots: int = 2, rule_set: str = RULE_SET) -> "Table":
         """Make a match; without people it has started."""
-        match_id = MatchId(fresh_id(self.clock.now_ms()))
+        match_id = self._ids.match_id(self.clock.now_ms())
         request = new_match(match_id, people=people, bots=bots, rule_set=rule_set)
         await self.decider.create(request, CommandId(request.command_id))
         return Table(self, match_id)
+
+    def _next_seed(self) -> bytes:
+        return sha256(self._ids.command_id(START_MS).encode()).digest()
 
 
 class Table:

@@ -16,14 +16,14 @@ from tests.match_engine.rig import START_MS, Rig, Table, a_command_id, a_table, 
 
 async def test_an_accepted_command_is_in_the_stream_with_its_reply() -> None:
     table = await a_table()
-    command_id = a_command_id()
-    accepted = await table.submit(c.Roll((await table.match()).turn), command_id=command_id)
+    command_id, turn = a_command_id(), (await table.match()).turn
+    accepted = await table.submit(c.Roll(turn), command_id=command_id)
 
     last = (await table.records())[-1]
     record = decode(last.data)
 
     assert record.command_id == command_id
-    assert record.actor == f"seat:{(await table.match()).turn}"
+    assert record.actor == f"seat:{turn}"
     assert accepted == (last.first_seq, last.last_seq, last.hash, START_MS)
     assert record.at_ms == START_MS
     assert table.rig.heard.records == [last]

@@ -252,6 +252,7 @@ class TestLateMoves:
         await table.submit(c.Freeze("a look", OPERATOR))
 
         assert [type(event) for event in await last_events(table)] == [e.MatchFrozen]
+        assert len(await table.records()) == 2
 
 
 async def offer_a_trade(table: Table, *, waited_ms: int) -> Match:

@@ -1,5 +1,6 @@
 """How matches get into memory, what is not let in, and how they leave (write protocol, W2, W9)."""
 
+import asyncio
 import json
 from hashlib import sha256
 
@@ -17,7 +18,7 @@ from libs.wire.chain import Chain
 from libs.wire.record import StoredRecord, chain_hash, decode, encode
 from services.match_engine.live import RECENT_MAX
 from services.match_engine.snapshots import snapshot_of
-from tests.match_engine.rig import Rig, Table, a_table, refused_as
+from tests.match_engine.rig import Gate, Rig, Table, a_table, refused_as
 
 OPERATOR = "operator:0190a000-0000-7000-8000-0000000000aa"
 
@@ -321,6 +322,19 @@ class TestLeaving:
 
         assert (await table.records())[-1].last_seq == accepted.sequence
         assert len(table.rig.heard.records) == told
+
+    async def test_a_shard_that_is_lost_while_its_match_is_loaded(self) -> None:
+        table = loaded_by(await played(5))
+        gate = Gate(table.rig.faults, "seed")
+        loading = asyncio.create_task(table.live())
+        await gate.reached.wait()
+        table.rig.shards.owned = False
+        table.rig.matches.drop_all(Reason.NOT_OWNER_OF_SHARD)
+        gate.open.set()
+        with refused_as(Reason.NOT_OWNER_OF_SHARD):
+            await loading
+
+        assert table.rig.matches.loaded() == []
 
 
 class TestListenersAfterAReload:

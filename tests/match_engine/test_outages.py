@@ -113,6 +113,18 @@ async def test_an_outage_from_before_the_match_is_none_of_its_business() -> None
     assert await extensions(table) == []
 
 
+async def test_what_the_lost_engine_has_decided_in_its_last_second_changes_nothing() -> None:
+    table = await a_table()
+    table.rig.clock.advance(1_000)
+    await table.act()
+    rig = table.rig.other()
+    rig.clock.advance(9_000)
+    rig.shards.outages = [Outage(1, START_MS, START_MS + 10_000)]
+    await table.at(rig).act()
+
+    assert len(await extensions(table)) == 1
+
+
 async def test_offers_move_too() -> None:
     table = await a_table()
     while not (match := await table.match()).properties_of(match.turn) or match.phase != "roll":
@@ -164,6 +176,7 @@ async def test_a_match_that_is_over_has_no_deadlines_to_move() -> None:
     with refused_as(Reason.MATCH_ENDED):
         await table.submit(c.Roll(0))
 
+    assert await table.fire("roll:0:1") == Fired(Outcome.STALE)
     assert await extensions(table) == []
 
 
