@@ -34,13 +34,11 @@ class ProgressStore:
     async def move(self, positions: Mapping[MatchId, Position]) -> None:
         """Move matches on over records that had no effect; one that is further stays there."""
         if positions:
-            # In one order, so that two of these never wait for each other.
-            moved = sorted(positions.items())
             await self._connections.fetch(
                 _MOVE,
-                [match_id for match_id, _ in moved],
-                [position.last_seq for _, position in moved],
-                [position.last_hash for _, position in moved],
+                list(positions),
+                [position.last_seq for position in positions.values()],
+                [position.last_hash for position in positions.values()],
             )
 
     async def forget(self, match_id: MatchId) -> None:
@@ -179,10 +177,17 @@ class Taking:
 _POSITION: Final = """
     SELECT last_seq, last_hash FROM progression.match_position WHERE match_id = $1
 """
+# Locked in one order first: an update of several rows takes them in whatever order suits its plan,
+# and two replicas would wait for each other.
 _MOVE: Final = """
+    WITH locked AS MATERIALIZED (
+        SELECT match_id FROM progression.match_position
+        WHERE match_id = ANY ($1) ORDER BY match_id FOR UPDATE
+    )
     UPDATE progression.match_position AS p
     SET last_seq = m.last_seq, last_hash = m.last_hash
     FROM unnest($1::uuid[], $2::bigint[], $3::bytea[]) AS m (match_id, last_seq, last_hash)
+        JOIN locked USING (match_id)
     WHERE p.match_id = m.match_id AND p.last_seq < m.last_seq
 """
 _FORGET_POSITION: Final = "DELETE FROM progression.match_position WHERE match_id = $1"

@@ -7,6 +7,7 @@ import pytest
 
 from libs.chassis.sealing import Sealer
 from libs.eventlog.dead_letters import PoisonError
+from libs.eventlog.following import Position
 from libs.eventlog.reading import BrokenStreamError
 from libs.eventlog.topics import MATCH_RECORDS, dead
 from libs.rules import events as e
@@ -17,8 +18,22 @@ from libs.wire.record import SYSTEM, StoredRecord, decode
 from tests.progression.played import Played, played
 from tests.progression.rig import ANN, BEN, Rig
 from tests.support.builders import CLASSIC_1, CLASSIC_2
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.postgres
+
+
+_PLACE = "INSERT INTO progression.match_position VALUES ($1, 1, $2)"
+_HOLD = "SELECT match_id FROM progression.match_position WHERE match_id = ANY ($1) FOR UPDATE"
+_WAITING = """
+    SELECT count(*) AS waiting FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'
+"""
+
+
+async def _somebody_waits(connections: Connections) -> bool:
+    row = await connections.fetchrow(_WAITING)
+    return row is not None and row["waiting"] > 0
 
 
 @pytest.fixture(scope="module")
@@ -173,6 +188,46 @@ async def test_two_replicas_that_read_the_same_grant_once(
             for spec in each.table.match.specs
             if spec.player == player
         )
+
+
+async def test_two_replicas_at_the_same_record_do_not_both_grant_it(
+    rig: Rig, connections: Connections, sealer: Sealer
+) -> None:
+    other = Rig(connections, sealer)
+    matches = [played(CLASSIC_2, 3, [ANN, BEN], seeds=range(n, 60)) for n in (1, 10, 20, 30, 40)]
+    for match in matches:
+        for replica in (rig, other):
+            await replica.give(match.records[:-1], match.match_id)
+
+    for match in matches:
+        await asyncio.gather(
+            *(replica.give(match.records[-1:], match.match_id) for replica in (rig, other))
+        )
+
+    assert await rig.count("reward") == 2 * len(matches)
+    assert rig.commits + other.commits == len(matches)
+
+
+async def test_matches_are_moved_on_in_one_order_whatever_order_they_come_in(
+    rig: Rig, connections: Connections
+) -> None:
+    """So that replicas never wait for each other: whoever waits for the first holds no other."""
+    matches = [played(CLASSIC_2, 3, [ANN], seeds=range(n, 60)) for n in (1, 10, 20, 30, 40)]
+    first, *others = sorted(match.match_id for match in matches)
+    backwards = [*reversed(others), first]
+    for match_id in backwards:
+        await connections.fetch(_PLACE, match_id, bytes(32))
+    moved = {match_id: Position(2, bytes(32)) for match_id in backwards}
+    async with connections.transaction() as holding:
+        await holding.execute(_HOLD, [first])
+        moving = asyncio.create_task(rig.store.move(moved))
+        await until(lambda: _somebody_waits(connections))
+
+        free = await connections.fetch(f"{_HOLD} SKIP LOCKED", others)
+
+    await moving
+    assert len(free) == len(others)
+    assert (await rig.store.position(others[0])).last_seq == 2
 
 
 async def test_a_replica_that_was_overtaken_does_not_take_the_position_back(
