@@ -112,6 +112,22 @@ async def test_one_join_sent_at_once_is_one_join(rig: Rig) -> None:
     assert (await ann.get(room_id)).sequence == 2
 
 
+async def test_whatever_many_do_at_once_in_a_room_is_done_in_one_order(rig: Rig) -> None:
+    second = await rig.open_lobby()
+    ann, *others = await rig.people(*(f"P{n}" for n in range(6)))
+    room_id = (await ann.create(seat_count=6)).room_id
+    for other in others:
+        await other.join(room_id)
+    rooms, reasons = await race(
+        (person if n % 2 else person.through(second)).set_ready(room_id, ready=bool(n % 3))
+        for n in range(10)
+        for person in (ann, *others)
+    )
+
+    assert not reasons
+    assert sorted(room.sequence for room in rooms) == list(range(7, 67))
+
+
 async def test_when_the_last_two_leave_at_once_the_room_closes(rig: Rig) -> None:
     ann, bob = await rig.people("Ann", "Bob")
     for _ in range(5):
