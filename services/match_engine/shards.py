@@ -64,7 +64,7 @@ class ShardServicer(pb_grpc.ShardServiceServicer):
     def _response(self, assignments: Sequence[Assignment]) -> pb.WatchShardsResponse:
         engines: dict[str, pb.WatchShardsResponse.Engine] = {}
         for shard, instance, address, epoch in assignments:
-            self._epochs[shard] = max(epoch, self._epochs.get(shard, 0))
+            self._epochs[shard] = epoch
             engine = engines.setdefault(
                 instance, pb.WatchShardsResponse.Engine(instance=instance, address=address)
             )

@@ -47,9 +47,7 @@ class Tail:
     @property
     def is_behind(self) -> bool:
         """Whether anything is left to be published."""
-        if self.published is None or self.published < self.head:
-            return True
-        return self.is_over and not self.is_complete
+        return (self.published or 0) < self.head or (self.is_over and not self.is_complete)
 
     @property
     def position(self) -> Published:

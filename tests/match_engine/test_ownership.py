@@ -18,6 +18,10 @@ ALL = frozenset(range(SHARDS))
 QUICK = LeaseTerms(ttl_ms=400, renewal_ms=20, trust_ms=200)
 
 
+def _nothing() -> None:
+    """Happen, in the middle of a call."""
+
+
 class Store(MemoryOwnership):
     """The engines' leases, at a store that can be away."""
 
@@ -25,10 +29,19 @@ class Store(MemoryOwnership):
         super().__init__(clock)
         self.is_away = False
         self.is_silent = False
+        self.during_renewal: Callable[[], None] = _nothing
+        self.during_claim: Callable[[], None] = _nothing
 
     async def renew_lease(self, lease: Lease, ttl_ms: int) -> Lease | None:
         await self._reach()
-        return await super().renew_lease(lease, ttl_ms)
+        renewed = await super().renew_lease(lease, ttl_ms)
+        self.during_renewal()
+        return renewed
+
+    async def claim_shards(self, lease: Lease) -> frozenset[int] | None:
+        claimed = await super().claim_shards(lease)
+        self.during_claim()
+        return claimed
 
     async def take_lease(self, instance: str, address: str, ttl_ms: int) -> Lease:
         await self._reach()
@@ -267,6 +280,36 @@ async def test_it_renews_by_itself_and_lapses_while_the_store_is_silent() -> Non
         await until(lambda: holder.shards == ALL)
 
     assert not was_held
+    assert lost == [ALL]
+
+
+@pytest.mark.parametrize("moment", ["during_renewal", "during_claim"])
+async def test_what_lapses_while_it_is_renewed_is_taken_anew_with_its_outage(
+    engines: Engines, moment: str
+) -> None:
+    ann = engines.engine("ann")
+    await ann.renew()
+    engines.clock.advance(2_000)
+    setattr(engines.store, moment, lambda: ann._lapse("silence"))
+    await ann.renew()
+    setattr(engines.store, moment, _nothing)
+
+    await ann.renew()
+
+    assert ann.shards == ALL
+    assert all(ann.outages_of(shard) for shard in ALL)
+
+
+async def test_it_lapses_in_time_whatever_a_renewal_waits_for() -> None:
+    holder = Leaseholder(Store(ManualClock(0)), "ann", lambda: "ann:1", terms=QUICK)
+    lost: list[Collection[int]] = []
+    holder.tell(lost.append)
+    await holder.renew()
+
+    watching = asyncio.create_task(holder._watch())
+    await until(lambda: bool(lost))
+    watching.cancel()
+
     assert lost == [ALL]
 
 

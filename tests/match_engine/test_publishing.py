@@ -25,6 +25,7 @@ from libs.wire.chain import Chain
 from libs.wire.heads import SignedHead, SigningKey
 from libs.wire.record import StoredRecord
 from opolyx.match.v1 import match_pb2
+from services.match_engine import publishing
 from services.match_engine.live import LiveMatch
 from services.match_engine.publishing import Publisher
 from tests.store.records import AT_MS, SEED, a_match_id, a_record
@@ -162,10 +163,10 @@ async def test_records_arrive_in_order_as_they_were_stored(
 
 
 async def test_an_entry_says_what_it_is(publisher: Publisher, game: Game, log: Log) -> None:
-    token = otel.attach(propagate.extract({"traceparent": TRACE}))
     async with running(publisher):
+        token = otel.attach(propagate.extract({"traceparent": TRACE}))
         await _play_on(game, publisher, 2)
-    otel.detach(token)
+        otel.detach(token)
 
     last = (await log.read(MATCH_RECORDS.name))[-1]
     assert last.key == game.match_id
@@ -321,6 +322,20 @@ async def test_a_store_that_is_away_is_told_later(
     assert await game.published_seq() == 6
 
 
+async def test_what_the_store_has_not_been_told_yet_is_not_published_again(
+    publisher: Publisher, game: Game, store: Store, log: Log
+) -> None:
+    store.is_away = True
+    async with running(publisher):
+        await _play_on(game, publisher, 3)
+        await until(lambda: bool(log.appends))
+        await publisher._scan(ALL)
+        await _play_on(game, publisher, 1)
+        store.is_away = False
+
+    assert await log.of(game) == game.data
+
+
 async def test_shards_of_others_are_left_to_them(game: Game, store: Store, log: Log) -> None:
     await game.play()
     publisher = Publisher(store, log, frozenset)
@@ -331,7 +346,10 @@ async def test_shards_of_others_are_left_to_them(game: Game, store: Store, log: 
     assert await log.of(game) == []
 
 
-async def test_a_shard_that_is_taken_is_looked_into_at_once(store: Store, log: Log) -> None:
+async def test_a_shard_that_is_taken_is_looked_into_at_once(
+    store: Store, log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publishing, "SCAN_S", 1_000)
     ours, others = Game(store), Game(store)
     while shard_of(others.match_id) == shard_of(ours.match_id):
         others = Game(store)
