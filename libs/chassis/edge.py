@@ -41,6 +41,9 @@ VERSION: Final = "opolyx-version"
 WATCHERS_S: Final = 0.1
 """How long those who watch the health have to hear that it ends."""
 
+ABORT_S: Final = 1.0
+"""How long a call that ends waits for its client to read what it was sent (start)."""
+
 T = TypeVar("T")
 Context = grpc.aio.ServicerContext[bytes, bytes]
 # Quoted, since grpc's handlers take parameters in its stubs alone.
@@ -261,11 +264,11 @@ class Edge(grpc.aio.ServerInterceptor):
             call.code = plain_code(error)
             if call.code is StatusCode.INTERNAL:
                 _log.exception("rpc_failed", error=type(error).__name__)
-            await context.abort(call.code, PLAIN_TEXTS[call.code], self._trailers(call))
+            await _abort(context, call.code, PLAIN_TEXTS[call.code], self._trailers(call))
         call.code, call.reason = refusal.code, refusal.told.reason
         status = status_of(refusal)
         trailers = (*self._trailers(call), *(status.trailing_metadata or ()))
-        await context.abort(status.code, status.details, trailers)
+        await _abort(context, status.code, status.details, trailers)
 
     def _trailers(self, call: Call) -> tuple[tuple[str, str], ...]:
         return ((REQUEST_ID, call.request_id), (VERSION, self._terms.version))
@@ -309,6 +312,18 @@ class Edge(grpc.aio.ServerInterceptor):
             fields["received"], fields["sent"] = call.received, call.sent
         say = _log.debug if call.method.is_infrastructure else _log.info
         say("rpc_handled", **fields)
+
+
+async def _abort(
+    context: Context, code: StatusCode, text: str, trailers: tuple[tuple[str, str | bytes], ...]
+) -> NoReturn:
+    """End a call with a status. Raises what makes grpc stop."""
+    try:
+        async with asyncio.timeout(ABORT_S):
+            await context.abort(code, text, trailers)
+    except TimeoutError:
+        # The status stands behind what the client has not read yet, and nobody waits for that.
+        raise asyncio.CancelledError from None
 
 
 _ARITIES: Final[Mapping[tuple[bool, bool], Callable[[Any], Handler]]] = {

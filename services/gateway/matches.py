@@ -27,6 +27,9 @@ RECENT_MAX: Final = 64
 ODD_MAX: Final = 3
 """How often in a row records may be asked for anew and still not join on."""
 
+AWAITING_MAX: Final = 5
+"""For how many pulses an engine may say nothing of a match that it was asked to tell anew."""
+
 _PAUSE_S: Final = 0.05
 _PAUSE_MAX_S: Final = 0.5
 
@@ -81,6 +84,7 @@ class FollowedMatch:
         self._behind_at = -1
         self._asked_anew = 0
         self._is_awaiting = False
+        self._awaiting_pulses = 0
 
     # For those who watch.
 
@@ -194,7 +198,8 @@ class FollowedMatch:
     def has_lost(self) -> bool:
         """See `Follower.has_lost`."""
         if self._is_awaiting:
-            return False
+            self._awaiting_pulses += 1
+            return self._awaiting_pulses > AWAITING_MAX and self._asks_anew()
         was_behind_at = self._behind_at
         self._behind_at = self.last_seq if self._head_seq > self.last_seq else -1
         return 0 <= was_behind_at == self._behind_at and self._asks_anew()
@@ -202,6 +207,7 @@ class FollowedMatch:
     def _asks_anew(self) -> bool:
         """Tell whether the records are to be asked for once more; if not, this match is lost."""
         self._is_awaiting = True
+        self._awaiting_pulses = 0
         self._behind_at = -1
         self._asked_anew += 1
         _GAPS.inc()

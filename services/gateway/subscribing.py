@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from libs.chassis.status import RefusedError, refused
@@ -67,6 +68,7 @@ class Subscriber:
         self._queue_max = queue_max
         self._queue: deque[tuple[bytes, int]] = deque()
         self._bell = asyncio.Event()
+        self._on_close: Callable[[], None] = lambda: None
         self.position = 0
         self.farewell: Farewell | None = None
 
@@ -74,6 +76,10 @@ class Subscriber:
     def is_closed(self) -> bool:
         """Whether nothing more is to be sent but the last word."""
         return self.farewell is not None and self.farewell.error is not None
+
+    def on_close(self, call: Callable[[], None]) -> None:
+        """Have *call* called when nothing more is to be sent, for whoever is sending just then."""
+        self._on_close = call
 
     def offer(self, told: Told) -> None:
         """Queue a record, unless it has come already (R1)."""
@@ -129,6 +135,7 @@ class Subscriber:
             self.farewell = farewell
             self._queue.clear()
             self._bell.set()
+            self._on_close()
 
 
 def record_news(record: record_pb.StoredRecord) -> bytes:

@@ -75,7 +75,10 @@ class Watching:
         self._after_seq = after_seq
         self._match: match_pb2.Match | None = None
         self._sent_seq = 0
+        self._sending: asyncio.Timeout | None = None
+        self._is_stuck = False
         self.subscriber: Final = Subscriber(streams.settings.queue_max)
+        self.subscriber.on_close(self._hurry)
 
     @asynccontextmanager
     async def entered(self) -> AsyncIterator[FollowedMatch]:
@@ -218,10 +221,19 @@ class Watching:
         if self.subscriber.is_closed:
             raise _EndedError
         try:
-            async with asyncio.timeout(self._streams.settings.write_timeout_s):
+            async with asyncio.timeout(self._streams.settings.write_timeout_s) as self._sending:
                 await self._context.send(data)
         except TimeoutError:
+            # gRPC still has it, and takes nothing more until the client has taken that.
+            self._is_stuck = True
             raise refused(Reason.SLOW_READER) from None
+        finally:
+            self._sending = None
+
+    def _hurry(self) -> None:
+        """Give up what a client does not take, now that nothing more is to be sent."""
+        if self._sending is not None and not self._sending.expired():
+            self._sending.reschedule(asyncio.get_running_loop().time() + LAST_WORD_S)
 
     def _heartbeat(self, head_seq: int) -> bytes:
         heartbeat = stream_pb2.Heartbeat(
@@ -235,7 +247,7 @@ class Watching:
         """Say the last word. Raises what `tell` does."""
         farewell = self.subscriber.farewell
         assert farewell is not None, "nothing else ends a stream"
-        if farewell.reason:
+        if farewell.reason and not self._is_stuck:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LAST_WORD_S):
                     await self._context.send(self._go_away(farewell))

@@ -9,10 +9,11 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from libs.chassis.edge import Terms
 from libs.chassis.sections import ServerSettings
-from libs.chassis.server import GrpcServer
+from libs.chassis.server import STOP_S, GrpcServer
 from libs.kernel.reasons import Reason
 from tests.chassis import echo
 from tests.chassis.answers import answer, everything
+from tests.support.waiting import until
 
 
 class Open:
@@ -43,6 +44,10 @@ class Open:
     async def close(self) -> None:
         async with asyncio.timeout(20):
             await self.server.__aexit__(None, None, None)
+
+    def sent(self) -> int:
+        """Return how many messages the open streams have sent."""
+        return sum(call.sent for call in self.server._edge._streams)
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
@@ -79,6 +84,23 @@ async def test_a_stream_may_end_in_its_own_words(open_terms: Terms) -> None:
 
         assert await everything(stream) == []
         await closing
+
+
+async def test_a_client_that_does_not_read_is_not_waited_for(open_terms: Terms) -> None:
+    opened = Open(open_terms, stream_grace_s=0)
+    async with opened:
+        options = [("grpc.http2.bdp_probe", 0), ("grpc.use_local_subchannel_pool", 1)]
+        async with grpc.aio.insecure_channel(opened.server.address, options) as channel:
+            stream = echo.Stub(channel).Count(Int32Value(value=1_000_000))
+            await stream.read()
+            sent = 0
+            while sent != opened.sent():  # until what the client takes unread is full
+                sent = opened.sent()
+                await asyncio.sleep(0.2)
+
+            closing = asyncio.create_task(opened.close())
+            await until(lambda: not opened.server._edge._streams, within_s=STOP_S - 1)
+            await closing
 
 
 async def test_a_unary_call_is_answered_before_the_server_is_gone(open_terms: Terms) -> None:

@@ -347,17 +347,21 @@ class FakeEngine(
         task = asyncio.current_task()
         assert task is not None
         self.streams.add(task)
-        lock = asyncio.Lock()
+        outbox: asyncio.Queue[Any] = asyncio.Queue()
 
-        async def say(message: Any) -> None:
-            if not self.is_mute:
-                async with lock:
+        async def write() -> None:
+            while True:
+                message = await outbox.get()
+                if not self.is_mute:
                     await context.write(message)
 
+        # One task writes all, since gRPC takes no second message beside one that is cut short.
+        writing = asyncio.create_task(write())
         try:
-            yield say
+            yield outbox.put
         finally:
             self.streams.discard(task)
+            await _cancel(writing)
 
 
 async def _beat(say: Callable[[Any], Any], pulse: Any) -> None:

@@ -146,9 +146,9 @@ class Rig:
         self.foundation = Foundation(self.settings, SystemClock())
         self.opened = AsyncExitStack()
         gateway = service(self.settings, self.foundation)
-        server: Any = await self.opened.enter_async_context(gateway.open())
+        self.server: Any = await self.opened.enter_async_context(gateway.open())
         self._stack.push_async_callback(self.opened.aclose)
-        self.address: str = server.address
+        self.address: str = self.server.address
         self.channel = await self._stack.enter_async_context(_channel(self.address))
 
     def client(self, subject: str = "ann", **token: Any) -> Client:
