@@ -170,6 +170,23 @@ async def test_each_commit_that_changes_deadlines_is_told(rig: Rig, foundation: 
     assert [batch.batch for batch in timer.batches[0]] == list(range(1, len(timer.batches[0]) + 1))
 
 
+async def test_a_commit_that_changes_no_deadline_is_not_told(
+    rig: Rig, foundation: Foundation
+) -> None:
+    table = await rig.table()
+    timer = Timer()
+    async with serving(foundation, timer) as address, arming(foundation, address, rig):
+        while (match := await table.match()).phase != phases.ROLL or not match.owned[match.turn]:
+            await table.act()
+        await told_up_to(timer, table)
+        told = len(timer.told)
+        await table.submit(c.Mortgage(match.turn, match.owned[match.turn][0]))
+        other = await rig.table()
+        await told_up_to(timer, other)
+
+    assert [m.match_id for m in timer.told[told:]] == [other.match_id]
+
+
 async def test_grace_is_in_it_but_for_a_bid(rig: Rig, foundation: Foundation) -> None:
     """T5."""
     table = await rig.table()

@@ -12,7 +12,7 @@ from libs.chassis.sections import ServerSettings
 from libs.chassis.server import GrpcServer
 from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
-from libs.kernel.shards import SHARDS, shard_of
+from libs.kernel.shards import SHARDS
 from opolyx.engine.v1 import shard_service_pb2 as shard_pb
 from opolyx.engine.v1 import shard_service_pb2_grpc as shard_grpc
 from opolyx.match.v1 import match_service_pb2 as pb
@@ -167,7 +167,3 @@ async def serving(
 
 def all_shards(address: str) -> dict[str, Iterable[int]]:
     return {address: range(SHARDS)}
-
-
-def only_shard_of(match_id: MatchId) -> set[int]:
-    return {shard_of(match_id)}

@@ -13,7 +13,6 @@ from libs.kernel.clock import ManualClock
 from libs.kernel.command_ids import fire_id
 from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
-from libs.kernel.shards import SHARDS
 from libs.telemetry import metrics, names
 from services.timer.armed import Shot, Told
 from services.timer.firing import BACKOFF_MAX_MS, BACKOFF_MS, BUSY_MS, REST_MS, Firing, backoff_ms
@@ -29,7 +28,6 @@ from tests.timer.rig import (
     FakeEngine,
     all_shards,
     not_due,
-    only_shard_of,
     serving,
 )
 
@@ -232,13 +230,15 @@ async def test_an_engine_that_says_nothing_is_fired_at_again_over_another_stream
 ) -> None:
     engine.will_answer("roll:2:57", None)
     async with running(foundation, patience_s=0.2) as firing:
+        firing.arm(OTHER, 7, [Told("roll:1:9", NOW_MS)])
+        await until(lambda: len(firing._armed) == 0)
         firing.arm(MATCH, 7, [Told("roll:2:57", NOW_MS)])
-        await until(lambda: len(engine.fired) == 1)
+        await until(lambda: len(engine.fired) == 2)
         await until(lambda: firing._armed.next_ms() is not None)
         clock.advance(BACKOFF_MAX_MS)
-        await until(lambda: len(firing._armed) == 0)
+        await _passing(clock, firing)
 
-    assert engine.names() == ["roll:2:57", "roll:2:57"]
+    assert engine.names() == ["roll:1:9", "roll:2:57", "roll:2:57"]
     assert engine.streams == 2
 
 
@@ -291,9 +291,8 @@ async def test_a_match_that_went_elsewhere_is_fired_there(
         async with running(foundation) as firing:
             firing.arm(MATCH, 7, [Told("roll:2:57", NOW_MS)])
             await until(lambda: len(old.fired) == 1)
-            mine = only_shard_of(MATCH)
-            assignment.give({one: set(range(SHARDS)) - mine, two: mine})
-            await until(lambda: firing._engines.owner(MATCH) == two)
+            assignment.give(all_shards(two))
+            await until(lambda: set(firing._lanes) == {two})
             await _passing(clock, firing)
 
     assert new.names() == ["roll:2:57"]
