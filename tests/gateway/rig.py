@@ -132,7 +132,8 @@ class Rig:
         for engine in (self.engine, self.other):
             await self._stack.enter_async_context(serving(engine))
         self.world.owner = self.engine.address
-        neighbours = await self._stack.enter_async_context(_serving(self.neighbours))
+        self._serving = await self._stack.enter_async_context(AsyncExitStack())
+        neighbours = await self._serving.enter_async_context(_serving(self.neighbours))
         self.settings = GatewaySettings(
             data_folder=self._folder,
             gateway=self._section,
@@ -150,6 +151,10 @@ class Rig:
         self._stack.push_async_callback(self.opened.aclose)
         self.address: str = self.server.address
         self.channel = await self._stack.enter_async_context(_channel(self.address))
+
+    async def stop_neighbours(self) -> None:
+        """Have all services but the engines go away."""
+        await self._serving.aclose()
 
     def client(self, subject: str = "ann", **token: Any) -> Client:
         """Return somebody with a development token."""
