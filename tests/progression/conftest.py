@@ -11,7 +11,9 @@ from libs.chassis.sealing import Sealer
 from libs.eventlog import postgres
 from libs.store.connections import Connections
 from libs.store.migrate import migrate, read_migrations
-from tests.progression.rig import Rig
+from tests.progression.played import Played, played
+from tests.progression.rig import ANN, BEN, Rig
+from tests.support.builders import CLASSIC_2
 from tests.support.engine import Engine, serving
 from tests.support.postgres import postgres_server, shared_database
 
@@ -56,3 +58,9 @@ async def engine() -> AsyncIterator[Engine]:
 @pytest.fixture
 def rig(connections: Connections, sealer: Sealer) -> Rig:
     return Rig(connections, sealer)
+
+
+@pytest.fixture(scope="module")
+def match() -> Played:
+    """A match that pays both people, and lets ANN's level drop a card."""
+    return played(CLASSIC_2, 3, [ANN, BEN], lambda match: match.experience(0) >= 300)

@@ -15,12 +15,13 @@ from libs.eventlog.topics import MATCH_RECORDS, partition_of
 from libs.kernel.clock import ManualClock
 from libs.kernel.ids import MatchId, PlayerId, SeededIds
 from libs.store.connections import Connections
-from libs.wire.progress import read_progress
+from libs.wire.progress import check_progress, read_progress
 from libs.wire.record import StoredRecord
 from opolyx.progression.v1 import progression_event_pb2 as pb
 from services.progression.profiles import BEFORE_ALL, Card, Profiles, Progress
 from services.progression.reactors import GROUP, Reading, Rewarder
 from services.progression.store import ProgressStore
+from tests.progression.played import Played
 from tests.support.matches import Table
 
 NOW_MS = 1_800_000_000_000
@@ -108,3 +109,12 @@ class Rig:
         self.fetches += 1
         held = self.engine.get(match_id, ())
         return [record.data for record in held if record.last_seq > after_seq][:20]
+
+
+async def check_granted_once(rig: Rig, match: Played) -> None:
+    for seat, player in enumerate([ANN, BEN]):
+        progress = await rig.progress(player)
+        [reward] = progress.recent
+        assert reward.experience == progress.experience == match.experience(seat)
+        assert check_progress(await rig.events(player)) == progress.card_count
+    assert (await rig.store.position(match.match_id)).last_seq == match.records[-1].last_seq

@@ -24,11 +24,6 @@ from tests.support.waiting import until
 pytestmark = pytest.mark.postgres
 
 
-@pytest.fixture(scope="module")
-def match() -> Played:
-    return played(CLASSIC_2, 3, [ANN, BEN], lambda match: match.experience(0) >= 300)
-
-
 @pytest.fixture
 def clock() -> ManualClock:
     return ManualClock(NOW_MS)
