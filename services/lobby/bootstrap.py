@@ -46,8 +46,20 @@ async def _open(settings: LobbySettings, foundation: Foundation) -> AsyncIterato
         publisher = Publisher(PostgresOutbox(connections), log)
         rooms = PostgresRooms(connections)
         handlers = Handlers(rooms, foundation.clock, publisher.call)
-        maker = Maker(rooms, handlers, EngineMatches(engines), RunnerBots(bots))
-        starter = Starter(rooms, handlers, maker, ProgressionCollections(progression))
+        maker = Maker(
+            rooms,
+            handlers,
+            EngineMatches(engines),
+            RunnerBots(bots),
+            again_s=settings.lobby.start_again_s,
+        )
+        starter = Starter(
+            rooms,
+            handlers,
+            maker,
+            ProgressionCollections(progression),
+            reply_s=settings.lobby.start_reply_s,
+        )
         occupancy = PostgresOccupancy(connections)
         fetch = EngineRecords(engines)
 

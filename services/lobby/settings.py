@@ -5,13 +5,19 @@ from typing import Annotated
 from pydantic import Field
 
 from libs.chassis.foundation import NodeSettings
-from libs.chassis.sections import Port, ServerSettings
+from libs.chassis.sections import Port, Seconds, ServerSettings
 
 
 class LobbySection(ServerSettings):
     """The section of the lobby."""
 
     port: Port = 7071
+
+    start_reply_s: Seconds = 3.0
+    """How long whoever starts a match waits for it; then it is told that it will be (start)."""
+
+    start_again_s: Seconds = 1.0
+    """How often matches that could not be made are tried again (start)."""
 
     store_connections: Annotated[int, Field(ge=2)] = 6
     """How many connections to the store the lobby has at most."""

@@ -19,12 +19,6 @@ from services.lobby.handlers import ATTEMPTS, Asked, Handlers
 from services.lobby.ports import Bots, Collections, Matches, MatchPlan, NeighbourError, Rooms
 from services.lobby.rooms import CardsUnknownError, Room, State, decide
 
-AGAIN_S: Final = 1.0
-"""How often the rooms whose match is not there are looked for (start)."""
-
-REPLY_S: Final = 3.0
-"""How long whoever starts a match waits for it; then the reply is that it will be there (start)."""
-
 STARTING_MAX: Final = 100
 """How many matches are being made at a time (start)."""
 
@@ -34,11 +28,15 @@ _log: Final = logs.get()
 class Maker:
     """Makes the matches that rooms are to become, each as often as it takes."""
 
-    def __init__(self, rooms: Rooms, handlers: Handlers, matches: Matches, bots: Bots) -> None:
+    def __init__(
+        self, rooms: Rooms, handlers: Handlers, matches: Matches, bots: Bots, *, again_s: float
+    ) -> None:
+        """Look for rooms whose match is not there every *again_s* seconds."""
         self._rooms = rooms
         self._handlers = handlers
         self._matches = matches
         self._bots = bots
+        self._again_s = again_s
         self._in_hand: dict[str, asyncio.Task[None]] = {}
 
     async def run(self) -> None:
@@ -47,7 +45,8 @@ class Maker:
             while True:
                 for room_id in await self._rooms.starting(limit=STARTING_MAX):
                     self.make(room_id)
-                await self._reap(AGAIN_S)
+                await asyncio.sleep(self._again_s)
+                self._reap()
         finally:
             for task in self._in_hand.values():
                 task.cancel()
@@ -64,9 +63,8 @@ class Maker:
             task = self._in_hand[room_id] = asyncio.create_task(self._make(room_id))
         return task
 
-    async def _reap(self, within_s: float) -> None:
-        """Wait, and see that nothing failed that cannot fail."""
-        await asyncio.sleep(within_s)
+    def _reap(self) -> None:
+        """Forget what is done, and see that nothing failed that cannot fail."""
         for room_id, task in list(self._in_hand.items()):
             if task.done():
                 del self._in_hand[room_id]
@@ -102,12 +100,20 @@ class Starter:
     """What StartMatch does: looks the cards up, decides, and waits for the match for a moment."""
 
     def __init__(
-        self, rooms: Rooms, handlers: Handlers, maker: Maker, collections: Collections
+        self,
+        rooms: Rooms,
+        handlers: Handlers,
+        maker: Maker,
+        collections: Collections,
+        *,
+        reply_s: float,
     ) -> None:
+        """Wait for a match for *reply_s* seconds; then the reply is that it will be there."""
         self._rooms = rooms
         self._handlers = handlers
         self._maker = maker
         self._collections = collections
+        self._reply_s = reply_s
 
     async def start(self, room_id: str, asked: Asked[c.StartMatch]) -> Room | Refusal:
         """Start a room's match; the room returned is in STARTED, or in STARTING for now.
@@ -122,7 +128,7 @@ class Starter:
         outcome = await self._decide(room_id, asked)
         if isinstance(outcome, Refusal) or outcome.state is not State.STARTING:
             return outcome
-        await asyncio.wait((self._maker.make(room_id),), timeout=REPLY_S)
+        await asyncio.wait((self._maker.make(room_id),), timeout=self._reply_s)
         # Nothing but the making of its match follows the start of a room.
         return await self._rooms.find(room_id) or outcome
 
@@ -151,10 +157,11 @@ class Starter:
         if isinstance(decide(room, trial, expected=asked.expected), Refusal):
             return {}  # which will do, unless the room is another one by now
         try:
-            return {player: await self._collections.best_cards(player) for player in people}
+            cards = await asyncio.gather(*map(self._collections.best_cards, people))
         except NeighbourError as error:
             _log.warning("cards_not_told", room_id=room.room_id, reason=str(error))
             raise
+        return dict(zip(people, cards, strict=True))
 
 
 def _made(plan: MatchPlan) -> Asked[c.ReportMade]:

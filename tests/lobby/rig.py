@@ -62,7 +62,8 @@ class Rig:
         self.settings = LobbySettings(
             data_folder=self._folder,
             store=StoreSettings(url=SecretUrl(self.url)),
-            lobby=LobbySection(port=0),
+            # Whoever starts a match without an engine waits for a moment only.
+            lobby=LobbySection(port=0, start_reply_s=0.5, start_again_s=0.1),
             peers=await self._serve_neighbours(),
         )
         self.foundation = Foundation(self.settings, self.clock)
@@ -88,6 +89,9 @@ class Rig:
     async def close_lobbies(self) -> None:
         while self._lobbies:
             await self._lobbies.pop().aclose()
+
+    async def close_neighbours(self) -> None:
+        await self._neighbours.stop(None)
 
     async def person(self, name: str, stub: "Stub | None" = None) -> "Person":
         stub = stub or self.stub
@@ -118,6 +122,7 @@ class Rig:
         address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
         await server.start()
         self._stack.push_async_callback(server.stop, None)
+        self._neighbours = server
         self.engine.address = address
         return PeerSettings(match_engines=address, bot_runner=address, progression=address)
 

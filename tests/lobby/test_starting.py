@@ -12,19 +12,11 @@ from opolyx.lobby.v1.lobby_event_pb2 import RoomRecord
 from opolyx.lobby.v1.room_pb2 import Room
 from opolyx.match.v1.match_service_pb2 import CreateMatchRequest
 from opolyx.record.v1.event_pb2 import CollectionCard
-from services.lobby import starting
 from tests.chassis.answers import answer
 from tests.lobby.rig import PLAIN, WITH_CARDS, Person, Rig, new_id
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.postgres
-
-
-@pytest.fixture(autouse=True)
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let whoever starts a match wait for it for a moment only."""
-    monkeypatch.setattr(starting, "REPLY_S", 0.5)
-    monkeypatch.setattr(starting, "AGAIN_S", 0.1)
 
 
 async def room_of(rig: Rig, rule_set: str = PLAIN) -> tuple[Person, Person, str]:
@@ -146,6 +138,15 @@ async def test_whoever_gives_up_waiting_does_not_stop_the_start(rig: Rig) -> Non
     await until(lambda: is_started(ann, room_id))
 
     assert len({request.SerializeToString() for request in rig.engine.asked}) == 1
+
+
+async def test_a_lobby_comes_up_and_keeps_rooms_before_its_neighbours(rig: Rig) -> None:
+    await rig.close_neighbours()
+    ann = await rig.person("Ann", await rig.open_lobby())
+    room_id = (await ann.create()).room_id
+    await ann.add_bot(room_id)
+
+    assert (await ann.start(room_id)).state == Room.STATE_STARTING
 
 
 async def test_a_match_is_not_held_up_by_bots_that_do_not_hear_of_it(rig: Rig) -> None:
