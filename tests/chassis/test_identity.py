@@ -62,6 +62,17 @@ async def test_a_good_token_is_a_caller(verifier: TokenVerifier) -> None:
 
 
 @pytest.mark.parametrize(
+    ("claimed", "name"),
+    [("Ann", "Ann"), (None, ""), (7, ""), ("a" * 65, "a" * 64)],
+    ids=["a name", "none", "no text", "a long one"],
+)
+async def test_a_token_may_say_how_its_subject_is_called(
+    verifier: TokenVerifier, claimed: Any, name: str
+) -> None:
+    assert (await verifier.verify(token(name=claimed))).name == name
+
+
+@pytest.mark.parametrize(
     ("claimed", "roles"),
     [
         (["operator"], {PERSON, OPERATOR}),
