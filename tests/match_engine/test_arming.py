@@ -23,6 +23,7 @@ from tests.match_engine.arming_rig import (
     told_up_to,
 )
 from tests.match_engine.rig import Rig
+from tests.support.waiting import until
 
 OPERATOR = "operator:0190a000-0000-7000-8000-0000000000aa"
 
