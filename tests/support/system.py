@@ -35,6 +35,7 @@ class System:
         folder: its data.
         gateway: the address of its gateway.
         log: what it said on stderr, of all its processes.
+        settings, clock: what its services share.
 
     """
 
@@ -46,7 +47,8 @@ class System:
         settings = load(NodeSettings, self._variables)
         self.gateway = settings.peers.gateway
         self.settings = settings
-        self._issuer = DevelopmentIssuer.open(folder, settings.auth, SystemClock())
+        self.clock = SystemClock()
+        self._issuer = DevelopmentIssuer.open(folder, settings.auth, self.clock)
         self._process: subprocess.Popen[bytes] | None = None
 
     async def start(self) -> None:

@@ -1,0 +1,261 @@
+"""The commands that start a system, and those that ask one."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import grpc
+import pytest
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+
+from libs import verify as verifier
+from libs.chassis.status import answer_of
+from libs.client.client import Client
+from libs.kernel.ids import MatchId
+from opolyx.match.v1 import match_service_pb2 as pb
+from opolyx.progression.v1 import progression_service_pb2 as progression_pb
+from services.console.trial import Trial, Verdict
+from tests.support.repository import ROOT
+from tests.support.system import System, data_folder
+
+pytestmark = [pytest.mark.slow, pytest.mark.postgres]
+
+
+class Played:
+    """A system that runs, and a match that was played on it."""
+
+    def __init__(self, system: System, verdict: Verdict) -> None:
+        self.system = system
+        self.verdict = verdict
+        self.match_id = MatchId(verdict.match.match_id)
+
+    def opolyx(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run a command as somebody on the machine of the system would."""
+        environment = {
+            "OPOLYX_DATA_FOLDER": str(self.system.folder),
+            "OPOLYX_PEERS__GATEWAY": self.system.gateway,
+        }
+        return opolyx(*arguments, **{**environment, **variables})
+
+
+def opolyx(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command with these settings and no others."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("OPOLYX_")}
+    return subprocess.run(
+        [sys.executable, "-m", "services.console", *arguments],
+        cwd=ROOT,
+        env={**kept, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def played() -> Iterator[Played]:
+    """Return a system on which a match was played to its end."""
+    with data_folder() as folder:
+        system = System(folder)
+
+        async def play() -> Verdict:
+            await system.start()
+            async with system.client("ada") as client:
+                trial = Trial("opolyx.speed@2", 2, seed=1, pace_s=0)
+                return await trial.run(client, system.clock, lambda *_: None)
+
+        try:
+            yield Played(system, asyncio.run(play()))
+            code = system.stop()
+        finally:
+            asyncio.run(system.close())
+    assert code == 0
+
+
+def test_a_match_is_exported_and_verifies(played: Played, tmp_path: Path) -> None:
+    out, keys = tmp_path / "match.opolyx", tmp_path / "keys.json"
+
+    told = played.opolyx("export", played.match_id, "--out", str(out))
+    keys.write_text(played.opolyx("keys").stdout)
+
+    assert (told.returncode, told.stdout) == (0, "")
+    assert out.read_bytes() == played.verdict.export
+    assert keys.read_bytes() == played.verdict.key_file
+    assert verifier.verify(out, keys).code == verifier.OK
+
+
+def test_a_match_that_there_is_not_is_3(played: Played, tmp_path: Path) -> None:
+    nobody = "01900000-0000-7000-8000-000000000000"
+    out = tmp_path / "none"
+
+    for arguments in (["export", nobody, "--out", str(out)], ["audit", nobody], ["replay", nobody]):
+        told = played.opolyx(*arguments)
+
+        assert (told.returncode, told.stdout) == (3, "")
+        assert told.stderr.startswith("MATCH_NOT_FOUND: ")
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("arguments", [["audit"], ["audit", "x"], ["export", "x", "--out", "y"]])
+def test_what_names_no_match_is_2(arguments: list[str]) -> None:
+    told = opolyx(*arguments)
+
+    assert (told.returncode, told.stdout) == (2, "")
+
+
+def test_one_match_and_all_of_them_are_audited(played: Played) -> None:
+    one = json.loads(played.opolyx("audit", played.match_id, "-o", "json").stdout)
+    everything = json.loads(played.opolyx("audit", "--all", "-o", "json").stdout)
+
+    assert one == everything
+    assert one == [
+        {
+            "match_id": played.match_id,
+            "records": played.verdict.records,
+            "events": played.verdict.match.sequence,
+            "ended": True,
+            "fault": "",
+            "ok": True,
+        }
+    ]
+
+
+def test_a_match_of_the_system_is_replayed_like_its_file(played: Played, tmp_path: Path) -> None:
+    file = tmp_path / "match.opolyx"
+    file.write_bytes(played.verdict.export)
+
+    asked = played.opolyx("replay", played.match_id, "--at", "200", "-o", "json")
+
+    assert asked.returncode == 0
+    assert asked.stdout == opolyx("replay", str(file), "--at", "200", "-o", "json").stdout
+
+
+def test_the_token_that_is_printed_is_somebody(played: Played) -> None:
+    token = played.opolyx("token", "--player", "ada").stdout.strip()
+
+    async def profile() -> int:
+        async with Client.connect(played.system.gateway, lambda: token) as client:
+            found = await client.progression.GetProfile(progression_pb.GetProfileRequest())
+            return int(found.experience)
+
+    assert asyncio.run(profile()) == played.verdict.experience
+
+
+def test_a_token_that_is_none_is_told(played: Played, tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text(played.system.token("ada") + "x")
+
+    told = played.opolyx("audit", "--all", "--token-file", str(file))
+
+    assert told.returncode == 1
+    assert told.stderr.startswith("TOKEN_INVALID: ")
+
+
+def test_where_nothing_answers_it_is_said(played: Played) -> None:
+    told = played.opolyx("keys", "--address", "127.0.0.1:1")
+
+    assert (told.returncode, told.stdout) == (1, "")
+    assert told.stderr.splitlines() == [
+        "nothing answers at 127.0.0.1:1; `opolyx serve all` starts the system"
+    ]
+
+
+def test_reflection_names_the_public_services(played: Played) -> None:
+    async def ask() -> set[str]:
+        async with grpc.aio.insecure_channel(played.system.gateway) as channel:
+            stub: Any = reflection_pb2_grpc.ServerReflectionStub(cast("Any", channel))
+            request = reflection_pb2.ServerReflectionRequest(list_services="")
+            async for response in stub.ServerReflectionInfo(iter([request])):
+                return {service.name for service in response.list_services_response.service}
+        return set()
+
+    assert asyncio.run(ask()) == {
+        "grpc.health.v1.Health",
+        "grpc.reflection.v1alpha.ServerReflection",
+        "opolyx.bot.v1.BotService",
+        "opolyx.lobby.v1.LobbyService",
+        "opolyx.match.v1.MatchService",
+        "opolyx.progression.v1.ProgressionService",
+    }
+
+
+def test_a_call_without_a_token_is_refused(played: Played) -> None:
+    async def ask() -> str:
+        async with Client.connect(played.system.gateway) as client:
+            try:
+                await client.match.GetMatch(pb.GetMatchRequest(match_id=played.match_id))
+            except grpc.aio.AioRpcError as error:
+                told = answer_of(error).told
+                assert told is not None
+                return told.reason
+        return ""
+
+    assert asyncio.run(ask()) == "TOKEN_MISSING"
+
+
+def test_a_second_system_on_the_same_ports_says_why_it_does_not_start(played: Played) -> None:
+    told = opolyx("serve", "gateway", OPOLYX_GATEWAY__PORT=played.system.gateway.split(":")[1])
+
+    assert told.returncode == 1
+    assert "cannot listen on" in told.stderr
+
+
+def test_a_service_that_there_is_not_is_3() -> None:
+    told = opolyx("serve", "casino")
+
+    assert (told.returncode, told.stdout) == (3, "")
+    assert "no service is called casino" in told.stderr
+
+
+def test_a_setting_that_there_is_not_is_2() -> None:
+    for command in (["serve", "all"], ["config", "show"], ["token", "--player", "ada"]):
+        told = opolyx(*command, OPOLYX_STORE__COLOUR="red")
+
+        assert told.returncode == 2
+        assert "OPOLYX_STORE__COLOUR: there is no such setting" in told.stderr
+
+
+def test_the_settings_are_shown_without_their_secrets() -> None:
+    told = opolyx(
+        "config", "show", "-o", "json", OPOLYX_STORE__URL="postgres://ada:secret@db/opolyx"
+    )
+
+    shown = {line["variable"]: line for line in json.loads(told.stdout)}
+    assert told.returncode == 0
+    assert "secret" not in told.stdout
+    assert shown["OPOLYX_STORE__URL"]["value"] == "postgres://ada:********@db/opolyx"
+    assert shown["OPOLYX_STORE__URL"]["is_default"] is False
+    assert shown["OPOLYX_GATEWAY__PORT"] == {
+        "variable": "OPOLYX_GATEWAY__PORT",
+        "value": "7070",
+        "is_default": True,
+    }
+
+
+def test_a_store_is_migrated_once_and_all_schemas_with_it() -> None:
+    with data_folder() as folder:
+        dry = json.loads(migrate(folder, "--dry-run"))
+        done = json.loads(migrate(folder))
+        again = json.loads(migrate(folder))
+
+    assert [entry["schema"] for entry in done] == [
+        "event_log",
+        "match_engine",
+        "progression",
+        "lobby",
+        "timer",
+        "bot_runner",
+    ]
+    assert [entry["pending"] for entry in dry] == [entry["applied"] for entry in done]
+    assert all(entry["applied"] for entry in done)
+    assert not any(entry["applied"] for entry in again)
+
+
+def migrate(folder: Path, *options: str) -> str:
+    told = opolyx("migrate", "-o", "json", *options, OPOLYX_DATA_FOLDER=str(folder))
+    assert told.returncode == 0, told.stderr
+    return told.stdout
