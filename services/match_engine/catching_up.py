@@ -66,7 +66,9 @@ class CatchUp:
         if not followed.is_started:
             followed.start(_started(live, page))
         for record in page[:PAGE]:
-            followed.hand_over(pushed(live, record))
+            # The store may be ahead: this engine does not know of a commit before it hears of it.
+            if record.last_seq <= head_seq:
+                followed.hand_over(pushed(live, record))
 
 
 def _started(live: LiveMatch, page: list[StoredRecord]) -> pb.FollowResponse.Started:

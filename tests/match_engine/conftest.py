@@ -6,14 +6,25 @@ from pathlib import Path
 import pytest
 
 from opolyx.engine.v1 import engine_service_pb2 as pb
-from tests.match_engine.edge_rig import NOW_MS, Edge, EdgeStore, Open, opened, opener
+from services.match_engine import pulses
+from tests.match_engine.edge_rig import (
+    NOW_MS,
+    SILENT_MAX,
+    Edge,
+    EdgeStore,
+    Open,
+    opened,
+    opener,
+)
 from tests.support.postgres import database, postgres_server, server_folder, shared_database
 
 __all__ = ["database", "postgres_server", "server_folder", "shared_database"]
 
 
 @pytest.fixture
-async def edge(tmp_path: Path) -> AsyncIterator[Edge]:
+async def edge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Edge]:
+    # Pulses are fast here, and a busy machine must not be taken for one that is lost.
+    monkeypatch.setattr(pulses, "SILENT_MAX", SILENT_MAX)
     async with opened(tmp_path) as edge:
         yield edge
 

@@ -22,7 +22,7 @@ from libs.rules import events as e
 from libs.rules import phases
 from libs.rules.legal import Choice, LegalCommands
 from libs.store.memory import Fault, MemoryMatchStore
-from libs.store.ports import RECORDS_MAX
+from libs.store.ports import RECORDS_MAX, Appended
 from libs.wire.commands import message_of
 from libs.wire.record import StoredRecord
 from libs.wire.writers import spec_message
@@ -50,6 +50,7 @@ from tests.chassis.answers import answer
 
 NOW_MS = 1_800_000_000_000
 PULSE_S = 0.05
+SILENT_MAX = 30
 
 
 def a_player() -> PlayerId:
@@ -84,6 +85,11 @@ class EdgeStore(MemoryMatchStore):
     def called(self, method: str, times: int) -> Callable[[], bool]:
         """Return what tells whether *method* was called so often."""
         return lambda: self.count(method) >= times
+
+    async def append(self, *args: Any, **kwargs: Any) -> Appended:
+        outcome = await super().append(*args, **kwargs)
+        await self._suffer("appended")
+        return outcome
 
     async def records(
         self, match_id: MatchId, after_seq: int, limit: int = RECORDS_MAX

@@ -8,6 +8,7 @@ from services.match_engine.turns import QUEUE_MAX
 from tests.chassis.answers import answer
 from tests.match_engine.edge_rig import (
     NOW_MS,
+    SILENT_MAX,
     Edge,
     EdgeStore,
     Open,
@@ -160,7 +161,7 @@ class TestLife:
         seats = await two_people(edge)
         wire = Wire(edge.engine_as().Decide())
         pulses = 0
-        while pulses < 12:
+        while pulses < SILENT_MAX + 5:
             await wire.send(seats.frame(0, c.Roll(0)))
             pulses += type(await wire.read("pulse", "result")).__name__ == "Pulse"
         await wire.end()

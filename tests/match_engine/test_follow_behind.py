@@ -1,3 +1,5 @@
+import asyncio
+
 import pytest
 from grpc import StatusCode
 
@@ -6,6 +8,7 @@ from libs.wire.chain import follow as follow_chain
 from services.match_engine.catching_up import PAGE
 from services.match_engine.followed import WAITING_MAX
 from services.match_engine.live import RECENT_MAX
+from services.match_engine.snapshots import snapshot_of
 from tests.chassis.answers import answer
 from tests.match_engine.edge_rig import (
     Edge,
@@ -63,6 +66,59 @@ class TestCatchingUp:
 
         assert got == await edge.store.records(match_id, 0)
         assert len(list(follow_chain(got))) == len(got)
+
+    async def test_nothing_is_missed_where_the_match_is_loaded_anew_meanwhile(
+        self, edge: Edge, store: EdgeStore, follow: Open
+    ) -> None:
+        match_id = await edge.create(TWO_BOTS)
+        await edge.play(match_id, PAGE // 2)
+        live = await edge.decider.read(match_id)
+        await store.put_snapshot(match_id, snapshot_of(live.match, live.chain.last_seq))
+        edge.matches.drop(match_id, Reason.NOT_OWNER_OF_SHARD)
+        live = await edge.decider.read(match_id)  # of whose records few are in memory now
+        wire = await follow()
+        store.hold("records found")
+        await wire.send(start(match_id))
+        await until(store.called("records found", 2))
+        edge.matches.reload(live)
+        store.let_go("records found")
+        await edge.play(match_id, 2)
+        got = await records_to(wire, await edge.head_of(match_id))
+
+        assert got == await store.records(match_id, 0)
+
+    async def test_a_record_that_the_store_has_first_is_no_sequence_beyond_the_head(
+        self, edge: Edge, store: EdgeStore, follow: Open
+    ) -> None:
+        match_id = await edge.create(TWO_BOTS)
+        await edge.play(match_id, RECENT_MAX + PAGE // 2)
+        wire = await follow()
+        store.hold("appended")
+        playing = asyncio.create_task(edge.play(match_id, 1))
+        await until(store.called("appended", 1))
+        await wire.send(start(match_id))
+        await wire.read("started")
+        before = [await wire.read("record") for _ in range(RECENT_MAX)]
+        store.let_go("appended")
+        await playing
+        rest = await records_to(wire, await edge.head_of(match_id))
+
+        assert [*map(stored_of, before), *rest] == await store.records(match_id, 0)
+
+    async def test_a_match_that_is_dropped_while_it_waits_for_credit_is_let_go_of(
+        self, edge: Edge, follow: Open
+    ) -> None:
+        match_id = await edge.create(TWO_BOTS)
+        await edge.play(match_id, RECENT_MAX + 2 * PAGE)
+        wire = await follow(1)
+        await wire.send(start(match_id))
+        await wire.read("record")
+        edge.matches.drop(match_id, Reason.NOT_OWNER_OF_SHARD)
+        stopped = await wire.read("stopped", "record")
+        await wire.send(start(match_id))
+
+        assert stopped.refused.reason == Reason.NOT_OWNER_OF_SHARD
+        assert (await wire.read("started")).match_id == match_id
 
     async def test_a_match_that_goes_on_as_fast_as_it_is_read_is_joined(
         self, edge: Edge, follow: Open

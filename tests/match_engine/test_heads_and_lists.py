@@ -10,7 +10,7 @@ from libs.rules import events as e
 from libs.rules.board import SQUARES
 from libs.rules.rule_sets import BOARDS, RULE_SETS
 from libs.store.memory import Fault
-from libs.wire.heads import head_message
+from libs.wire.heads import SigningKey, head_message
 from opolyx.match.v1 import match_pb2
 from opolyx.match.v1 import match_service_pb2 as pb
 from services.match_engine import listing
@@ -81,6 +81,7 @@ class TestGetHead:
         before = await edge.head_of(match_id)
         await edge.play_to_the_end(match_id)
         stub, head = edge.matches_as(), await edge.store.head(match_id)
+        old, edge.keys._signing = edge.keys._signing, SigningKey(bytes(32), "a-newer-key")
 
         last = await stub.GetHead(pb.GetHeadRequest(match_id=match_id))
         earlier = await stub.GetHead(pb.GetHeadRequest(match_id=match_id, sequence=before))
@@ -88,10 +89,9 @@ class TestGetHead:
         assert head is not None
         assert head.signed is not None
         assert (last.signature, last.key_id) == (head.signed.signature, head.signed.key_id)
-        assert last.ended
+        assert (last.ended, last.key_id) == (True, old.key_id)
         assert is_signed(edge, last)
-        assert not earlier.ended
-        assert is_signed(edge, earlier)
+        assert (earlier.ended, earlier.key_id) == (False, "a-newer-key")
 
 
 class TestListMatches:
