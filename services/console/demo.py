@@ -34,6 +34,26 @@ app = typer.Typer(add_completion=False)
 PACE_S: Final = 0.25
 """A match has some 500 commands: it lasts two minutes."""
 
+PaceOption = Annotated[
+    float | None,
+    typer.Option(
+        "--pace",
+        metavar="SECONDS",
+        min=0,
+        max=60,
+        help=f"The pause before each move: {PACE_S} on a terminal, else none.",
+    ),
+]
+KeepOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--keep",
+        metavar="FILE",
+        help="Leave the export of the match behind, and the public key as FILE.key.",
+        show_default=False,
+    ),
+]
+
 _FAULTS: Final = (
     grpc.aio.AioRpcError,
     RefusedError,
@@ -50,25 +70,8 @@ def demo(  # noqa: PLR0913, PLR0917 - the options of the command
     rule_set: RuleSetOption = DEFAULT_RULE_SET,
     seats: SeatsOption = DEFAULT_SEATS,
     seed: FreshSeedOption = None,
-    pace: Annotated[
-        float | None,
-        typer.Option(
-            "--pace",
-            metavar="SECONDS",
-            min=0,
-            max=60,
-            help=f"The pause before each move: {PACE_S} on a terminal, else none.",
-        ),
-    ] = None,
-    keep: Annotated[
-        Path | None,
-        typer.Option(
-            "--keep",
-            metavar="FILE",
-            help="Leave the export of the match behind, and the public key as FILE.key.",
-            show_default=False,
-        ),
-    ] = None,
+    pace: PaceOption = None,
+    keep: KeepOption = None,
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Play one match through every service, on a fresh store, and check it when it is over.

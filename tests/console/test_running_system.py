@@ -221,13 +221,13 @@ def test_a_setting_that_there_is_not_is_2() -> None:
 
 def test_the_settings_are_shown_without_their_secrets() -> None:
     told = opolyx(
-        "config", "show", "-o", "json", OPOLYX_STORE__URL="postgres://ada:secret@db/opolyx"
+        "config", "show", "-o", "json", OPOLYX_STORE__URL="postgres://ada:secret@127.0.0.1/opolyx"
     )
 
     shown = {line["variable"]: line for line in json.loads(told.stdout)}
     assert told.returncode == 0
     assert "secret" not in told.stdout
-    assert shown["OPOLYX_STORE__URL"]["value"] == "postgres://ada:********@db/opolyx"
+    assert shown["OPOLYX_STORE__URL"]["value"] == "postgres://ada:********@127.0.0.1/opolyx"
     assert shown["OPOLYX_STORE__URL"]["is_default"] is False
     assert shown["OPOLYX_GATEWAY__PORT"] == {
         "variable": "OPOLYX_GATEWAY__PORT",
