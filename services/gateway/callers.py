@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
+from functools import partial
 from typing import Final
 
 from google.protobuf.message import DecodeError
@@ -47,9 +48,14 @@ class Players:
         asking = self._asking.get(subject)
         if asking is None:
             asking = self._asking[subject] = asyncio.create_task(self._ask(subject, name))
-            asking.add_done_callback(lambda _: self._asking.pop(subject, None))
+            asking.add_done_callback(partial(self._asked, subject))
         # Not cancelled with whoever asks first: others wait for it too.
         return await asyncio.shield(asking)
+
+    def _asked(self, subject: str, asking: asyncio.Task[str]) -> None:
+        del self._asking[subject]
+        if not asking.cancelled():
+            asking.exception()  # nobody may be left to hear of it
 
     async def _ask(self, subject: str, name: str) -> str:
         request = pb.ResolvePlayerRequest(issuer=self._issuer, subject=subject, display_name=name)

@@ -24,6 +24,9 @@ from services.gateway.subscribing import Subscriber, Told, presence_news, record
 RECENT_MAX: Final = 64
 """How many records of a match are kept for those who come or come back (start)."""
 
+ATTENDANCE_S: Final = 0.05
+"""How long who comes and goes is gathered before the engine is told (start)."""
+
 ODD_MAX: Final = 3
 """How often in a row records may be asked for anew and still not join on."""
 
@@ -64,6 +67,10 @@ class FollowedMatch:
         seats: who sits where.
         last_seq, last_hash: of the last record that has come.
         is_over: whether nothing comes after that.
+        guests: who watches it through this gateway.
+        closed_by: why nobody can watch it any more; None while one can.
+        has_started: whether the engine that is asked for its records tells them.
+        telling: what will tell the engine of its guests.
 
     """
 
@@ -77,6 +84,7 @@ class FollowedMatch:
         self.guests: list[caller_pb2.Caller] = []
         self.closed_by: RefusedError | None = None
         self.has_started = False
+        self.telling: asyncio.TimerHandle | None = None
         self._recent: deque[Told] = deque(maxlen=RECENT_MAX)
         self._subscribers: set[Subscriber] = set()
         self._presence = b""
@@ -274,13 +282,23 @@ class Matches:
         self._forget(followed)
 
     def _forget(self, followed: FollowedMatch) -> None:
+        if followed.telling is not None:
+            followed.telling.cancel()
         known, task = self._followed.get(followed.match_id, (None, None))
         if known is followed and task is not None:
             del self._followed[followed.match_id]
             task.cancel()
 
     def _attend(self, followed: FollowedMatch) -> None:
+        """Have the engine told who is here, at most once a moment: all who watch will be told."""
+        if followed.telling is None:
+            loop = asyncio.get_running_loop()
+            followed.telling = loop.call_later(ATTENDANCE_S, self._tell_attendance, followed)
+
+    def _tell_attendance(self, followed: FollowedMatch) -> None:
+        followed.telling = None
         address = self._engines.owner(followed.match_id)
+        # Who begins to follow says so anyway.
         if address is not None and followed.has_started:
             self._following.stream(self._engines.channel(address)).attend(followed)
 

@@ -27,6 +27,9 @@ UNANSWERED_MAX: Final = 16
 SETTLING_S: Final = 2.0
 """How long the last commands of a match may take to be answered, once it is over."""
 
+OPENING_S: Final = 10.0
+"""How long a client may take to say what it wants to play (start)."""
+
 SUBMIT: Final = "opolyx.match.v1.MatchService/SubmitCommand"
 """The method by whose rate commands are limited, on a stream or not."""
 
@@ -156,10 +159,14 @@ async def opening(context: StreamContext) -> pb.PlayMatchRequest.Open:
     """Read the first message of a stream.
 
     Raises:
-        RefusedError: INVALID_REQUEST, it does not open it.
+        RefusedError: INVALID_REQUEST, it does not open it, or does not come.
 
     """
-    request = await context.read()
+    try:
+        async with asyncio.timeout(OPENING_S):
+            request = await context.read()
+    except TimeoutError:
+        request = grpc.aio.EOF
     if request is grpc.aio.EOF or not request.HasField("open"):
         raise _malformed("open", "is missing")
     opened: pb.PlayMatchRequest.Open = request.open

@@ -122,7 +122,7 @@ class Watching:
         try:
             await self._catch_up(followed)
             await self._live(followed)
-            if before_end is not None:
+            if before_end is not None and not self.subscriber.is_closed:
                 await before_end()
                 await self._live(followed)
         except _EndedError:

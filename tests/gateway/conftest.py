@@ -6,6 +6,9 @@ from typing import Any
 import pytest
 
 from tests.gateway.rig import Rig
+from tests.support.postgres import database, postgres_server
+
+__all__ = ["database", "postgres_server"]
 
 OpenRig = Callable[..., Awaitable[Rig]]
 

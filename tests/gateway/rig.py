@@ -133,7 +133,7 @@ class Rig:
             await self._stack.enter_async_context(serving(engine))
         self.world.owner = self.engine.address
         self._serving = await self._stack.enter_async_context(AsyncExitStack())
-        neighbours = await self._serving.enter_async_context(_serving(self.neighbours))
+        neighbours = await self._serving.enter_async_context(serving_neighbours(self.neighbours))
         self.settings = GatewaySettings(
             data_folder=self._folder,
             gateway=self._section,
@@ -278,7 +278,7 @@ def match_of(*players: str | None, seed: int = 1) -> LiveMatch:
 
 
 @asynccontextmanager
-async def _serving(neighbours: Neighbours) -> AsyncIterator[str]:
+async def serving_neighbours(neighbours: Neighbours) -> AsyncIterator[str]:
     server = grpc.aio.server()
     lobby_grpc.add_LobbyServiceServicer_to_server(neighbours, server)
     progression_grpc.add_ProgressionServiceServicer_to_server(neighbours, server)

@@ -178,3 +178,16 @@ async def test_ids_that_are_none_are_named(
     assert got.code is StatusCode.INVALID_ARGUMENT
     assert got.told is not None
     assert [violation.field for violation in got.told.violations] == [field]
+
+
+async def test_who_gives_commands_too_often_is_told_when_to_go_on(open_rig: OpenRig) -> None:
+    rig = await open_rig(command_rate={"per_s": 0.1, "burst": 1})
+    client = rig.client(turn_of(rig))
+    await client.submit(rig.live.match_id, "roll")
+
+    got = await answer(client.submit(rig.live.match_id, "roll"))
+
+    assert got.code is StatusCode.RESOURCE_EXHAUSTED
+    assert got.told is not None
+    assert got.told.reason == Reason.RATE_LIMITED
+    assert got.retry_after_ms
