@@ -190,6 +190,21 @@ async def test_two_replicas_read_the_same_and_both_know_it(
     assert one.learned == two.learned
 
 
+async def test_a_replica_that_reads_behind_another_knows_what_that_one_read(
+    log: LocalEventLog, store: FollowedMatches, clock: ManualClock, table: Table
+) -> None:
+    match_id, head = table.chain.match_id, table.chain.last_seq
+    await publish(log, table)
+    async with reading(log, store, clock) as found:
+        await until(lambda: match_id in found.learned)
+    behind = LocalEventLog(MemoryLogStorage(), clock, poll_s=0.05)
+    await publish(behind, table, last=1)
+    async with reading(behind, store, clock) as found:
+        await until(lambda: match_id in found.learned)
+
+    assert found.learned[match_id] == (head, open_in(table))
+
+
 async def test_a_match_that_is_over_is_not_loaded_again(
     log: LocalEventLog, store: FollowedMatches, clock: ManualClock
 ) -> None:
