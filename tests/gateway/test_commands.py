@@ -9,7 +9,8 @@ from grpc import StatusCode
 from libs.kernel.reasons import Reason
 from tests.chassis.answers import answer
 from tests.gateway.conftest import OpenRig
-from tests.gateway.rig import Rig, go_on, new_id, next_of, played, turn_of
+from tests.gateway.rig import Rig, go_on, turn_of
+from tests.support.calling import new_id, next_of, played
 from tests.support.waiting import until
 
 

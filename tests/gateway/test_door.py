@@ -23,7 +23,8 @@ from services.gateway.bootstrap import service
 from services.gateway.settings import GatewaySection, GatewaySettings
 from tests.chassis.answers import answer
 from tests.gateway.conftest import OpenRig
-from tests.gateway.rig import Client, Rig
+from tests.gateway.rig import Rig
+from tests.support.calling import Client
 
 PUBLIC = {"ListRuleSets", "GetRuleSet", "GetBoard", "ListKeys"}
 INSIDE = {"CreateMatch", "FireDeadline", "Fire", "ResolvePlayer", "SeatBots"}

@@ -11,7 +11,8 @@ from libs.kernel.reasons import Reason
 from opolyx.engine.v1.engine_service_pb2 import Attendance
 from tests.chassis.answers import answer
 from tests.gateway.conftest import OpenRig
-from tests.gateway.rig import Rig, go_on, match_of, next_of, rest_of
+from tests.gateway.rig import Rig, go_on, match_of
+from tests.support.calling import next_of, rest_of
 from tests.support.gateway import LiveMatch
 from tests.support.waiting import until
 

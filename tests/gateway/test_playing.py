@@ -12,7 +12,8 @@ from libs.rules import commands as c
 from opolyx.match.v1 import match_service_pb2 as pb
 from tests.chassis.answers import answer
 from tests.gateway.conftest import OpenRig
-from tests.gateway.rig import Rig, go_on, match_of, new_id, next_of, played, rest_of, turn_of
+from tests.gateway.rig import Rig, go_on, match_of, turn_of
+from tests.support.calling import new_id, next_of, played, rest_of
 from tests.support.waiting import until
 
 

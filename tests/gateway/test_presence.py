@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from tests.gateway.rig import Rig, next_of
+from tests.gateway.rig import Rig
+from tests.support.calling import next_of
 from tests.support.waiting import until
 
 

@@ -12,7 +12,8 @@ from libs.wire.record import GENESIS, StoredRecord
 from tests.chassis.answers import answer, everything
 from tests.gateway.conftest import OpenRig
 from tests.gateway.engine import stored_message
-from tests.gateway.rig import Rig, go_on, next_of, rest_of
+from tests.gateway.rig import Rig, go_on
+from tests.support.calling import next_of, rest_of
 from tests.support.gateway import LiveMatch
 from tests.support.waiting import until
 
