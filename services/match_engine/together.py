@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Coroutine, Iterable
-from contextlib import suppress
 from typing import Any
 
 
@@ -25,6 +24,9 @@ async def cancel_all(tasks: Iterable["asyncio.Task[Any]"]) -> None:
     cancelled = tuple(tasks)
     for task in cancelled:
         task.cancel()
+    if cancelled:
+        # Not awaited one by one: a cancellation that is meant for us would be taken for theirs.
+        await asyncio.wait(cancelled)
     for task in cancelled:
-        with suppress(asyncio.CancelledError, Exception):
-            await task
+        if not task.cancelled():
+            task.exception()

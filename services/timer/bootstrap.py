@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
-from libs.chassis.fetching import fetch_by
+from libs.chassis.engine_records import EngineRecords
 from libs.chassis.foundation import Foundation
 from libs.chassis.process import Service, keep_running
 from libs.chassis.server import GrpcServer
@@ -43,7 +43,7 @@ async def _opened(settings: TimerSettings, foundation: Foundation) -> AsyncItera
             await Learning(
                 store=store,
                 learned=firing.learn,
-                fetch=fetch_by(engines),
+                fetch=EngineRecords(engines),
                 clock=foundation.clock,
                 log=log,
             ).run()
