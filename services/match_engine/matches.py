@@ -14,7 +14,7 @@ from libs.kernel.shards import shard_of
 from libs.rules.evolve import apply
 from libs.rules.rule_sets import UnknownRuleSetError
 from libs.rules.snapshot import SCHEMA
-from libs.store.ports import Loaded, MatchStore
+from libs.store.ports import Loaded, MatchStore, Snapshot
 from libs.telemetry import logs, metrics, names
 from libs.wire.events import NewerSchemaError
 from libs.wire.record import StoredRecord, decode
@@ -165,33 +165,39 @@ class Matches:
             raise refused(Reason.MATCH_NOT_FOUND)
         if loaded.quarantined is not None:
             raise refused(Reason.MATCH_QUARANTINED)
-        replay, records = await self._beginning(loaded)
-        for number, record in enumerate(records, start=1):
-            replay.take(record)
-            if number % BREATH == 0:
-                await asyncio.sleep(0)
+        replay = await self._replayed(loaded)
         is_over = replay.check_end(loaded.head)
         seed = SPENT if is_over else await self._seed(match_id)
         return replay.live(loaded.head.fence, seed)
 
-    async def _beginning(self, loaded: Loaded) -> tuple[Replay, Sequence[StoredRecord]]:
-        """Return a replay, and the records that it has to go over: from the snapshot on, if any."""
-        match_id, snapshot = loaded.head.match_id, loaded.snapshot
+    async def _replayed(self, loaded: Loaded) -> Replay:
+        """Go over the records that were loaded, or over all of them if the snapshot is wrong."""
+        head, snapshot = loaded.head, loaded.snapshot
         if snapshot is None:
-            return Replay(match_id), loaded.records
-        match = match_of(snapshot)
-        # The record that the snapshot was taken after: what comes next must join on to it.
+            return await _over(Replay(head.match_id), loaded.records)
+        try:
+            replay = await _over(await self._behind(head.match_id, snapshot), loaded.records)
+            replay.check_end(head)
+        except DamagedError as error:
+            _log.warning("snapshot_ignored", match_id=head.match_id, reason=str(error))
+            records = await self._records(head.match_id, head.seq)
+            return await _over(Replay(head.match_id), records)
+        return replay
+
+    async def _behind(self, match_id: MatchId, snapshot: Snapshot) -> Replay:
+        """Begin with a snapshot and the record that it follows, which the next one must join."""
+        match = match_of(match_id, snapshot)
         behind = await self._store.records(match_id, snapshot.seq - 1, limit=1)
-        if match is not None and behind and behind[0].last_seq == snapshot.seq:
-            return Replay.behind(match_id, match, behind[0]), loaded.records
-        _log.warning("snapshot_ignored", match_id=match_id, last_seq=snapshot.seq)
+        if match is None or not behind or behind[0].last_seq != snapshot.seq:
+            raise DamagedError("the snapshot is not what it should be")
+        return Replay.behind(match_id, match, behind[0])
+
+    async def _records(self, match_id: MatchId, head_seq: int) -> list[StoredRecord]:
+        """Read all records up to the head as it was when the fence was raised."""
         records: list[StoredRecord] = []
-        while not records or records[-1].last_seq < loaded.head.seq:
-            page = await self._store.records(match_id, records[-1].last_seq if records else 0)
-            if not page:
-                break
+        while page := await self._store.records(match_id, records[-1].last_seq if records else 0):
             records += page
-        return Replay(match_id), [r for r in records if r.last_seq <= loaded.head.seq]
+        return [record for record in records if record.last_seq <= head_seq]
 
     async def _seed(self, match_id: MatchId) -> bytes:
         sealed = await self._store.seed(match_id)
@@ -216,3 +222,11 @@ class Matches:
             seen = live if stored is untold[-1] else before
             for listener in self._listeners:
                 listener.committed(seen, stored)
+
+
+async def _over(replay: Replay, records: Sequence[StoredRecord]) -> Replay:
+    for number, record in enumerate(records, start=1):
+        replay.take(record)
+        if number % BREATH == 0:
+            await asyncio.sleep(0)
+    return replay

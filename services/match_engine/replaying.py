@@ -112,8 +112,6 @@ class Replay:
             raise DamagedError(f"the records end at {self.last_seq}, the head is at {head.seq}")
         if last.fence > head.fence:
             raise DamagedError(f"the last record has fence {last.fence}, the head {head.fence}")
-        if match.match_id != self._match_id or match.sequence != head.seq:
-            raise DamagedError(f"the state is that of {match.match_id} at {match.sequence}")
         if status_of(match) is not head.status:
             raise DamagedError(f"the state is {status_of(match)}, the head {head.status}")
         return match.phase == phases.ENDED
@@ -130,8 +128,8 @@ class Replay:
         return record
 
 
-def match_of(snapshot: Snapshot) -> Match | None:
-    """Return the match that a snapshot kept; None if it is not what it should be.
+def match_of(match_id: MatchId, snapshot: Snapshot) -> Match | None:
+    """Return the state that a snapshot kept; None if it is not what it should be.
 
     A snapshot is a cache: one that cannot be used is not worth knowing why.
     """
@@ -141,4 +139,4 @@ def match_of(snapshot: Snapshot) -> Match | None:
         match = load(json.loads(snapshot.state))
     except Exception:  # noqa: BLE001 - made by who knows which version: the records tell the truth
         return None
-    return match if match.sequence == snapshot.seq else None
+    return match if (match.match_id, match.sequence) == (match_id, snapshot.seq) else None

@@ -94,7 +94,7 @@ class TestLoading:
         assert state_hash(loaded.match) == state_hash(await table.match())
         assert loaded.chain.at_ms == (await table.live()).chain.at_ms
 
-    @pytest.mark.parametrize("wrong", ["hash", "state", "json", "place"])
+    @pytest.mark.parametrize("wrong", ["hash", "state", "json", "place", "match", "rules"])
     async def test_a_wrong_snapshot_is_ignored(self, wrong: str) -> None:
         table = await played(70)
         good = await take_snapshot(table)
@@ -149,8 +149,13 @@ def _spoilt(snapshot: Snapshot, wrong: str) -> Snapshot:
         state["cash"][0] += 1
         return snapshot._replace(state=json.dumps(state).encode())
     text = b"[]"
-    if wrong == "place":
-        state["sequence"] += 1
+    if wrong != "json":
+        key, value = {
+            "place": ("sequence", state["sequence"] + 1),
+            "match": ("match_id", "0190a000-0000-7000-8000-0000000000ff"),
+            "rules": ("owner", [5] * 40),
+        }[wrong]
+        state[key] = value
         text = json.dumps(state).encode()
     return snapshot._replace(state=text, state_hash=sha256(text).digest())
 
@@ -195,6 +200,24 @@ class TestWhatDoesNotCheckOut:
         records[-2] = StoredRecord(
             records[-2].first_seq, records[-2].last_seq, chain_hash(forged.prev_hash, data), data
         )
+        await self._is_quarantined(table)
+
+    async def test_another_hash_at_the_head(self) -> None:
+        table = await played(5)
+        stream = stream_of(table)
+        stream._records[-1] = stream._records[-1]._replace(hash=bytes(32))
+        await self._is_quarantined(table)
+
+    async def test_a_fence_that_fell(self) -> None:
+        table = loaded_by(await played(5))
+        await table.act()
+        stream_of(table)._fence = 0
+        await self._is_quarantined(table)
+
+    async def test_the_records_of_another_match(self) -> None:
+        table = await played(5)
+        other = await table.rig.table()
+        stream_of(table)._records[:] = stream_of(other)._records
         await self._is_quarantined(table)
 
     async def test_events_that_make_no_sense(self) -> None:
