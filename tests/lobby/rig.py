@@ -23,7 +23,11 @@ from opolyx.lobby.v1.room_pb2 import Room
 from opolyx.match.v1 import match_service_pb2_grpc as match_grpc
 from opolyx.progression.v1 import progression_service_pb2_grpc as progression_grpc
 from services.lobby.bootstrap import service
+from services.lobby.handlers import Handlers
+from services.lobby.neighbours import EngineMatches, ProgressionCollections, RunnerBots
+from services.lobby.ports import Rooms
 from services.lobby.settings import LobbySection, LobbySettings
+from services.lobby.starting import Maker, Starter
 from tests.lobby.neighbours import Bots, Engine, Progression
 
 # Quoted, since it is there for types alone.
@@ -89,6 +93,15 @@ class Rig:
     async def close_lobbies(self) -> None:
         while self._lobbies:
             await self._lobbies.pop().aclose()
+
+    async def starter(self, rooms: Rooms) -> Starter:
+        """Return what starts matches of *rooms*, with this rig's neighbours."""
+        engines = await self._stack.enter_async_context(self.foundation.engines("lobby"))
+        address = self.settings.peers.progression
+        channel = await self._stack.enter_async_context(self.foundation.channel("lobby", address))
+        handlers = Handlers(rooms, self.clock, lambda: None)
+        maker = Maker(rooms, handlers, EngineMatches(engines), RunnerBots(channel), again_s=1)
+        return Starter(rooms, handlers, maker, ProgressionCollections(channel), reply_s=1)
 
     async def close_neighbours(self) -> None:
         await self._neighbours.stop(None)

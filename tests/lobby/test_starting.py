@@ -8,10 +8,16 @@ from grpc import StatusCode
 from libs.eventlog.topics import LOBBY_EVENTS
 from libs.kernel.ids import MatchId, derived_command_id
 from libs.kernel.reasons import Reason
+from libs.store.connections import Connections
+from libs.telemetry import metrics, names
 from opolyx.lobby.v1.lobby_event_pb2 import RoomRecord
 from opolyx.lobby.v1.room_pb2 import Room
 from opolyx.match.v1.match_service_pb2 import CreateMatchRequest
 from opolyx.record.v1.event_pb2 import CollectionCard
+from services.lobby import rooms
+from services.lobby.commands import StartMatch
+from services.lobby.handlers import Asked
+from services.lobby.store import PostgresRooms
 from tests.chassis.answers import answer
 from tests.lobby.rig import PLAIN, WITH_CARDS, Person, Rig, new_id
 from tests.support.waiting import until
@@ -75,19 +81,19 @@ async def test_two_starts_at_once_make_one_match(rig: Rig) -> None:
     ann, _, room_id = await room_of(rig)
     second = ann.through(await rig.open_lobby())
     command_id = new_id()
-    rooms = await asyncio.gather(
+    replies = await asyncio.gather(
         *(each.start(room_id, command_id=command_id) for each in (ann, second) * 5)
     )
 
-    assert len({room.match_id for room in rooms}) == 1
+    assert len({room.match_id for room in replies}) == 1
     assert len({request.SerializeToString() for request in rig.engine.asked}) == 1
 
 
 async def test_starts_under_other_ids_find_the_room_closed(rig: Rig) -> None:
     ann, _, room_id = await room_of(rig)
-    rooms = await asyncio.gather(*(ann.start(room_id) for _ in range(5)), return_exceptions=True)
+    replies = await asyncio.gather(*(ann.start(room_id) for _ in range(5)), return_exceptions=True)
 
-    started = [room for room in rooms if isinstance(room, Room)]
+    started = [room for room in replies if isinstance(room, Room)]
     assert len(started) == 1
     assert len({request.match_id for request in rig.engine.asked}) == 1
 
@@ -126,6 +132,20 @@ async def test_every_try_makes_the_very_same_match(rig: Rig) -> None:
 
     assert len({request.SerializeToString() for request in rig.engine.asked}) == 1
     assert rig.engine.asked[0].command_id == derived_command_id(MatchId(match_id), "create")
+
+
+async def test_two_lobbies_that_make_a_match_say_once_that_it_is_there(rig: Rig) -> None:
+    ann, _, room_id = await room_of(rig)
+    repeated = metrics.counter(names.LOBBY_COMMANDS).labels("ReportMade", "repeated")
+    before = repeated._value.get()
+    await rig.open_lobby()
+    rig.engine.gate = asyncio.Event()
+    await ann.start(room_id)
+    await until(lambda: len(rig.engine.asked) == 2)
+    rig.engine.gate.set()
+    await until(lambda: repeated._value.get() == before + 1)
+
+    assert (await ann.get(room_id)).sequence == 6
 
 
 async def test_whoever_gives_up_waiting_does_not_stop_the_start(rig: Rig) -> None:
@@ -236,6 +256,35 @@ async def test_a_match_does_not_start_without_the_cards_that_its_people_have(rig
     assert refused.retry_after_ms is not None
     assert unchanged == before
     assert (await ann.start(room_id, command_id=command_id)).state == Room.STATE_STARTED
+
+
+class LateRooms(PostgresRooms):
+    """Rooms of which the first look shows an older one."""
+
+    seen: rooms.Room | None = None
+
+    async def find(self, room_id: str) -> rooms.Room | None:
+        seen, self.seen = self.seen, None
+        return seen or await super().find(room_id)
+
+
+async def test_a_room_that_can_start_only_since_one_looked_has_its_cards_too(rig: Rig) -> None:
+    ann, bob, room_id = await room_of(rig, WITH_CARDS)
+    await bob.set_ready(room_id, ready=False)
+    connections = await Connections.open(rig.url, name="test")
+    late = LateRooms(connections)
+    late.seen = await late.find(room_id)
+    await bob.set_ready(room_id)
+    rig.progression.cards[bob.player_id] = [(1, CollectionCard.RARITY_RARE)]
+    starter = await rig.starter(late)
+    command = StartMatch(player=ann.player_id, match_id=new_id())
+    await starter.start(
+        room_id, Asked(command=command, command_id=new_id(), actor="a", request_hash=bytes(32))
+    )
+    await until(lambda: is_started(ann, room_id))
+    await connections.close()
+
+    assert [len(spec.cards) for spec in rig.engine.asked[0].seats] == [0, 1, 0]
 
 
 async def test_later_cards_do_not_change_a_match_that_is_being_made(rig: Rig) -> None:
