@@ -78,6 +78,10 @@ class EdgeStore(MemoryMatchStore):
     def let_go(self, method: str) -> None:
         self._held.pop(method).set()
 
+    def let_others_by(self, method: str) -> asyncio.Event:
+        """Keep only those waiting who wait for *method* now; returns what lets them go."""
+        return self._held.pop(method)
+
     def count(self, method: str) -> int:
         """Return how often *method* was called."""
         return self.calls.get(method, 0)

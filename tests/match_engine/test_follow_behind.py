@@ -7,7 +7,7 @@ from libs.kernel.reasons import Reason
 from libs.wire.chain import follow as follow_chain
 from services.match_engine.catching_up import PAGE
 from services.match_engine.followed import WAITING_MAX
-from services.match_engine.live import RECENT_MAX
+from services.match_engine.live import RECENT_MAX, LiveMatch
 from services.match_engine.snapshots import snapshot_of
 from tests.chassis.answers import answer
 from tests.match_engine.edge_rig import (
@@ -70,40 +70,39 @@ class TestCatchingUp:
     async def test_nothing_is_missed_where_the_match_is_loaded_anew_meanwhile(
         self, edge: Edge, store: EdgeStore, follow: Open
     ) -> None:
-        match_id = await edge.create(TWO_BOTS)
-        await edge.play(match_id, PAGE // 2)
-        live = await edge.decider.read(match_id)
-        await store.put_snapshot(match_id, snapshot_of(live.match, live.chain.last_seq))
-        edge.matches.drop(match_id, Reason.NOT_OWNER_OF_SHARD)
-        live = await edge.decider.read(match_id)  # of whose records few are in memory now
+        live = await _just_loaded(edge)
         wire = await follow()
         store.hold("records found")
-        await wire.send(start(match_id))
-        await until(store.called("records found", 2))
+        reads = store.count("records found")
+        await wire.send(start(live.match_id))
+        await until(store.called("records found", reads + 1))
+        held = store.let_others_by("records found")
         edge.matches.reload(live)
-        store.let_go("records found")
-        await edge.play(match_id, 2)
-        got = await records_to(wire, await edge.head_of(match_id))
+        await edge.play(live.match_id, 2)
+        held.set()
+        got = await records_to(wire, await edge.head_of(live.match_id))
 
-        assert got == await store.records(match_id, 0)
+        assert got == await store.records(live.match_id, 0)
 
     async def test_a_record_that_the_store_has_first_is_no_sequence_beyond_the_head(
         self, edge: Edge, store: EdgeStore, follow: Open
     ) -> None:
-        match_id = await edge.create(TWO_BOTS)
-        await edge.play(match_id, RECENT_MAX + PAGE // 2)
+        live = await _just_loaded(edge)
+        head = live.chain.last_seq
         wire = await follow()
         store.hold("appended")
-        playing = asyncio.create_task(edge.play(match_id, 1))
-        await until(store.called("appended", 1))
-        await wire.send(start(match_id))
-        await wire.read("started")
-        before = [await wire.read("record") for _ in range(RECENT_MAX)]
+        appends = store.count("appended")
+        playing = asyncio.create_task(edge.play(live.match_id, 1))
+        await until(store.called("appended", appends + 1))
+        await wire.send(start(live.match_id))
+        before = await records_to(wire, head)
+        quiet = [await wire.read("record", "stopped", "heads") for _ in range(2)]
         store.let_go("appended")
         await playing
-        rest = await records_to(wire, await edge.head_of(match_id))
+        rest = await records_to(wire, await edge.head_of(live.match_id))
 
-        assert [*map(stored_of, before), *rest] == await store.records(match_id, 0)
+        assert {type(frame).__name__ for frame in quiet} == {"Heads"}
+        assert [*before, *rest] == await store.records(live.match_id, 0)
 
     async def test_a_match_that_is_dropped_while_it_waits_for_credit_is_let_go_of(
         self, edge: Edge, follow: Open
@@ -235,3 +234,13 @@ class TestCredit:
         assert got.code is StatusCode.INVALID_ARGUMENT
         assert got.told is not None
         assert got.told.reason == Reason.INVALID_REQUEST
+
+
+async def _just_loaded(edge: Edge) -> LiveMatch:
+    """Return a match that was loaded by its snapshot: few of its records are in memory."""
+    match_id = await edge.create(TWO_BOTS)
+    await edge.play(match_id, PAGE // 2)
+    live = await edge.decider.read(match_id)
+    await edge.store.put_snapshot(match_id, snapshot_of(live.match, live.chain.last_seq))
+    edge.matches.drop(match_id, Reason.NOT_OWNER_OF_SHARD)
+    return await edge.decider.read(match_id)
