@@ -61,4 +61,4 @@ class History:
     async def _nearest(self, match_id: MatchId, sequence: int) -> Match:
         """Return the match as the last good snapshot has it, or unborn."""
         snapshot = await self._store.snapshot(match_id, sequence, schema_version=SCHEMA)
-        return (snapshot and match_of(snapshot)) or Match()
+        return (snapshot and match_of(match_id, snapshot)) or Match()

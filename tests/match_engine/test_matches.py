@@ -6,46 +6,17 @@ from hashlib import sha256
 
 import pytest
 
-from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
 from libs.rules import commands as c
-from libs.rules import events as e
 from libs.rules.snapshot import dump, state_hash
 from libs.store.memory import Fault, MemoryMatchStore
-from libs.store.memory_stream import MemoryStream
-from libs.store.ports import SealedSeed, Snapshot, Status, StoreUnavailableError
-from libs.wire.chain import Chain
-from libs.wire.record import StoredRecord, chain_hash, decode, encode
+from libs.store.ports import Snapshot, Status, StoreUnavailableError
 from services.match_engine.live import RECENT_MAX
 from services.match_engine.snapshots import snapshot_of
-from tests.match_engine.rig import Gate, Rig, Table, a_table, refused_as
+from tests.match_engine.loads import loaded_by, played, stream_of, take_snapshot
+from tests.match_engine.rig import Gate, Rig, a_table, refused_as
 
 OPERATOR = "operator:0190a000-0000-7000-8000-0000000000aa"
-
-
-def stream_of(table: Table) -> MemoryStream:
-    """Return what the store has of a match, to be tampered with."""
-    assert isinstance(table.rig.store, MemoryMatchStore)
-    return table.rig.store._streams[table.match_id]
-
-
-async def played(records: int = 100) -> Table:
-    table = await a_table()
-    for _ in range(records):
-        await table.act()
-    return table
-
-
-async def take_snapshot(table: Table) -> Snapshot:
-    match = await table.match()
-    snapshot = snapshot_of(match, match.sequence)
-    await table.rig.store.put_snapshot(table.match_id, snapshot)
-    return snapshot
-
-
-def loaded_by(table: Table) -> Table:
-    """Return the match at an engine that has not loaded it yet."""
-    return table.at(table.rig.other())
 
 
 class TestLoading:
@@ -158,140 +129,6 @@ def _spoilt(snapshot: Snapshot, wrong: str) -> Snapshot:
         state[key] = value
         text = json.dumps(state).encode()
     return snapshot._replace(state=text, state_hash=sha256(text).digest())
-
-
-class TestWhatDoesNotCheckOut:
-    """Nobody plays it, and an operator hears of it."""
-
-    async def test_changed_bytes(self) -> None:
-        table = await played(10)
-        records = stream_of(table)._records
-        records[4] = records[4]._replace(data=records[4].data + b"\0")
-        await self._is_quarantined(table)
-
-    async def test_a_missing_record(self) -> None:
-        table = await played(10)
-        del stream_of(table)._records[4]
-        await self._is_quarantined(table)
-
-    async def test_a_missing_end(self) -> None:
-        table = await played(10)
-        stream = stream_of(table)
-        head = stream.head
-        del stream._records[-1]
-
-        class Longer(MemoryStream):
-            @property
-            def head(self) -> object:  # type: ignore[override]
-                return head
-
-        stream.__class__ = Longer
-        await self._is_quarantined(table)
-
-    async def test_a_history_that_was_made_anew_behind_a_snapshot(self) -> None:
-        """The record that a snapshot follows must be the one that its next record joins on to."""
-        table = await played(20)
-        await take_snapshot(table)
-        await table.act()
-        records = stream_of(table)._records
-        forged = decode(records[-2].data)
-        forged.actor = "seat:5"
-        data = encode(forged)
-        records[-2] = StoredRecord(
-            records[-2].first_seq, records[-2].last_seq, chain_hash(forged.prev_hash, data), data
-        )
-        await self._is_quarantined(table)
-
-    async def test_another_hash_at_the_head(self) -> None:
-        table = await played(5)
-        stream = stream_of(table)
-        stream._records[-1] = stream._records[-1]._replace(hash=bytes(32))
-        await self._is_quarantined(table)
-
-    async def test_a_fence_that_fell(self) -> None:
-        table = loaded_by(await played(5))
-        await table.act()
-        stream_of(table)._fence = 0
-        await self._is_quarantined(table)
-
-    async def test_the_records_of_another_match(self) -> None:
-        table = await played(5)
-        other = await table.rig.table()
-        stream_of(table)._records[:] = stream_of(other)._records
-        await self._is_quarantined(table)
-
-    async def test_events_that_make_no_sense(self) -> None:
-        table = await a_table()
-        await self._forge(table, [e.TradeAccepted(77)])
-        await self._is_quarantined(table)
-
-    async def test_a_head_with_another_status(self) -> None:
-        table = await played(5)
-        stream_of(table)._status = Status.FROZEN
-        await self._is_quarantined(table)
-
-    async def test_a_seed_that_is_missing(self) -> None:
-        table = await played(5)
-        stream_of(table).seed = None  # type: ignore[assignment]
-        await self._is_quarantined(table)
-
-    async def test_another_seed(self) -> None:
-        table = await played(5)
-        stream_of(table).seed = table.rig.seeds.seal(table.match_id, bytes(32))
-        await self._is_quarantined(table)
-
-    async def test_a_quarantined_match_stays_out_until_it_is_released(self) -> None:
-        table = await played(5)
-        await table.rig.store.quarantine(table.match_id, "a suspicion")
-        loaded = loaded_by(table)
-        with refused_as(Reason.MATCH_QUARANTINED):
-            await loaded.live()
-        await table.rig.store.release(table.match_id)
-
-        await loaded.act()
-
-    async def _forge(self, table: Table, events: list[e.Event]) -> None:
-        live = await table.live()
-        chain = Chain(table.match_id)
-        chain.last_seq, chain.last_hash = live.chain.last_seq, live.chain.last_hash
-        stored = chain.join(MatchId(table.match_id), "seat:0", live.chain.at_ms, events)  # type: ignore[arg-type]
-        stream_of(table)._records.append(stored)
-
-    async def _is_quarantined(self, table: Table) -> None:
-        loaded = loaded_by(table)
-        with refused_as(Reason.MATCH_QUARANTINED):
-            await loaded.act()
-        with refused_as(Reason.MATCH_QUARANTINED):
-            await loaded.submit(c.Roll(0))
-
-        assert list(await table.rig.store.quarantined()) == [table.match_id]
-        assert loaded.rig.matches.loaded() == []
-
-
-class TestWhatIsLeftAlone:
-    """Somebody else may be able to play it: it is not quarantined."""
-
-    async def test_a_record_of_a_newer_release(self) -> None:
-        table = await played(5)
-        records = stream_of(table)._records
-        last = records[-1]
-        newer = b"\x08\x02" + last.data[2:]
-        assert last.data.startswith(b"\x08\x01")
-        prev = decode(last.data).prev_hash
-        records[-1] = last._replace(data=newer, hash=chain_hash(prev, newer))
-        await self._is_left_alone(table)
-
-    async def test_a_seed_under_a_key_that_is_not_here(self) -> None:
-        table = await played(5)
-        sealed = stream_of(table).seed
-        stream_of(table).seed = SealedSeed("seal-0099", sealed.sealed)
-        await self._is_left_alone(table)
-
-    async def _is_left_alone(self, table: Table) -> None:
-        with refused_as(Reason.STORE_UNAVAILABLE):
-            await loaded_by(table).live()
-
-        assert await table.rig.store.quarantined() == {}
 
 
 class TestLeaving:

@@ -47,12 +47,13 @@ def test_every_deployment_has_a_key_of_its_own(tmp_path: Path) -> None:
 
 def test_after_a_rotation_the_new_key_signs_and_the_old_one_is_told(tmp_path: Path) -> None:
     old = SigningKeys.open(tmp_path).public()[0]
-    (tmp_path / FOLDER / "head-0002.key").write_text("07" * 32 + "\n")
+    for number in (2, 3):
+        (tmp_path / FOLDER / f"head-000{number}.key").write_text(f"{number:02}" * 32 + "\n")
     rotated = SigningKeys.open(tmp_path)
 
-    assert rotated.sign(a_match_id(), 1, HASH, ended=False).key_id == "head-0002"
-    assert [key.key_id for key in rotated.public()] == ["head-0002", FIRST_KEY]
-    assert rotated.public()[1] == old
+    assert rotated.sign(a_match_id(), 1, HASH, ended=False).key_id == "head-0003"
+    assert [key.key_id for key in rotated.public()] == ["head-0003", "head-0002", FIRST_KEY]
+    assert rotated.public()[-1] == old
 
 
 def test_a_key_whose_private_half_was_thrown_away_is_told_still(tmp_path: Path) -> None:
