@@ -11,6 +11,7 @@ from libs.chassis.issuing import DevelopmentIssuer
 from libs.chassis.status import answer_of
 from libs.kernel.ids import SeededIds
 from opolyx.bot.v1 import bot_service_pb2 as pb
+from services.bot_runner import runner
 from services.bot_runner.settings import BotRunnerSettings
 from tests.bot_runner.served import Served, request, serving, settings_of
 from tests.support.gateway import FakeGateway, LiveMatch, serving_gateway
@@ -67,6 +68,20 @@ async def test_bots_learn_of_their_seats_from_the_log(
         await until(lambda: is_done(settings, live))
 
     assert live.has_ended
+
+
+@pytest.mark.parametrize("by", ["lobby", "log"])
+async def test_bots_begin_as_soon_as_they_are_told(
+    settings: BotRunnerSettings, live: LiveMatch, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    monkeypatch.setattr(runner, "LOOK_S", 3_600)
+    async with serving(settings) as served:
+        if by == "lobby":
+            await served.seat(live, BOTS)
+        else:
+            await served.publish(live, live.records)
+
+        await until(lambda: bool(live.given))
 
 
 async def test_seats_are_durable_when_they_are_taken(
