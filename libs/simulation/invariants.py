@@ -6,6 +6,7 @@ in counting. It replays the events as well, and compares with the live state aft
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 from libs.rules import commands as c
 from libs.rules import events as e
@@ -21,6 +22,10 @@ from libs.rules.pending import Offer
 
 class BrokenInvariantError(AssertionError):
     """A law of the game does not hold: a bug of the engine."""
+
+
+_NOT_OF_PLAYERS: Final = (e.DeadlineExtended, e.MatchFrozen, e.MatchResumed, e.MatchAborted)
+"""What the engine and operators do to a match, whatever deadline has passed."""
 
 
 class Auditor:
@@ -84,8 +89,8 @@ class Auditor:
             return
         if isinstance(cause, e.DecisionTimedOut) and cause.kind == deadline.kind:
             _require(at_ms >= deadline.due, "no deadline acts early (I12)", cause)
-        is_moved = isinstance(cause, e.DeadlineExtended | e.MatchFrozen | e.MatchResumed)
-        if not is_fired and not is_moved and self._replica.frozen_at < 0:
+        is_ours = isinstance(cause, _NOT_OF_PLAYERS)
+        if not is_fired and not is_ours and self._replica.frozen_at < 0:
             last = fires_at(deadline) if self._has_grace else deadline.due
             _require(at_ms <= last, "nobody decides after the deadline", cause)
 

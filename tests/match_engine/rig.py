@@ -147,10 +147,12 @@ class Rig:
         clock: ManualClock | None = None,
         store: MatchStore | None = None,
         capacity: int = CAPACITY,
+        name: str = "a rig",
     ) -> None:
+        """Make one; rigs of the same *name* make matches of the same ids and seeds."""
         self.clock = clock or ManualClock(START_MS)
         self.store: MatchStore = store or MemoryMatchStore(self.clock)
-        self._ids = SeededIds(b"a rig")
+        self._ids = SeededIds(name.encode())
         self.faults = Faults()
         self.shards = Shards()
         far = self.store

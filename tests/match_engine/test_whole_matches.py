@@ -106,9 +106,11 @@ async def test_a_match_that_changes_engines_all_the_time_is_the_same_to_everybod
 async def test_an_aborted_match_reveals_its_seed_and_is_signed_too(tmp_path: Path) -> None:
     table = await a_table()
     await table.act()
+    table.rig.clock.advance(1_000_000)
     await table.submit(c.Abort("enough", OPERATOR))
 
     assert (await head_of(table)).status is Status.ABORTED
+    assert audit(await table.records()).match.winners == ()
     assert isinstance((await table.events())[-1], e.SeedRevealed)
     await verdict(table, tmp_path)
 
@@ -134,9 +136,11 @@ async def test_what_operators_do_is_theirs_in_the_record() -> None:
 
 
 @pytest.fixture
-async def durable(shared_database: str) -> AsyncIterator[Rig]:
+async def durable(shared_database: str, request: pytest.FixtureRequest) -> AsyncIterator[Rig]:
     connections = await Connections.open(shared_database, name="core")
-    yield Rig(clock=ManualClock(START_MS), store=PostgresMatchStore(connections))
+    yield Rig(
+        clock=ManualClock(START_MS), store=PostgresMatchStore(connections), name=request.node.name
+    )
     await connections.close()
 
 
@@ -193,7 +197,7 @@ class TestOnPostgres:
         self, shared_database: str
     ) -> None:
         async with postgres_rig(shared_database) as world:
-            rig = Rig(store=world.far)
+            rig = Rig(store=world.far, name="a line that is cut")
             table = await rig.table(bots=2)
             rig.heard.records.clear()
             world.lose_reply()
