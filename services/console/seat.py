@@ -43,7 +43,7 @@ class PlayedSeat:
         Somebody may be faster, and then it is refused: the next record brings the next occasion.
         """
         match = self._table.match
-        command = self._decide(match)
+        command = self.decide()
         if command is None:
             return None
         command_id = CommandId(fresh_id(self._clock.now_ms()))
@@ -51,7 +51,9 @@ class PlayedSeat:
         reply = await self._table.submit(command, command_id, expected_sequence=sequence)
         return Answered(command_id, reply)
 
-    def _decide(self, match: Match) -> c.SeatCommand | None:
+    def decide(self) -> c.SeatCommand | None:
+        """Return what there is to do now, if anything is."""
+        match = self._table.match
         if match.phase == phases.ENDED:
             return None
         if match.phase == phases.SEEDING:

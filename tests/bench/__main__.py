@@ -1,7 +1,9 @@
-"""`python -m tests.bench`: what playing, rebuilding, rolling and verifying cost.
+"""`python -m tests.bench`: what playing, rebuilding, rolling and verifying cost, and serving.
 
-Name some of the measurements to make only these. Figures are CPU time, medians of several runs, and
-beside each stands its ratio to the calibration loop, which is what may be compared.
+Name some of the measurements to make only these. Those of one process are CPU time, medians of
+several runs, and beside each stands its ratio to the calibration loop, which is what may be
+compared. Those of the whole system, `serve` and `parts`, stand beside the least that a call and a
+commit could have taken in the same seconds.
 """
 
 import gc
@@ -22,6 +24,7 @@ from libs.simulation.playing import run_match, set_up
 from libs.wire.chain import rebuild
 from libs.wire.record import StoredRecord
 from tests.bench.measuring import RUNS, Measured, calibrate, measure
+from tests.bench.serving import parts, serve
 
 SEED: Final = 1
 SEATS: Final = 4
@@ -138,7 +141,12 @@ BENCHES: Final[dict[str, Callable[[], None]]] = {
     "memory": memory,
     "roll": rolls,
     "verify": verify_exports,
+    "serve": serve,
+    "parts": parts,
 }
+
+SERVING: Final = ("serve", "parts")
+"""Those that need the whole system, and a minute each."""
 
 if __name__ == "__main__":
     main(sys.argv[1:])

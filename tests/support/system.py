@@ -1,4 +1,4 @@
-"""The whole system in a process of its own, to be talked to, killed and started again."""
+"""The whole system in processes of its own, to be talked to, killed and started again."""
 
 import asyncio
 import os
@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final
@@ -19,7 +19,7 @@ from libs.chassis.issuing import DevelopmentIssuer
 from libs.chassis.settings import load
 from libs.client.client import Client
 from libs.kernel.clock import SystemClock
-from services.console.fleet import SERVICES
+from services.console.fleet import ALL, SERVICES
 from services.console.staging import environment, free_ports
 from tests.support.repository import ROOT
 from tests.support.waiting import until
@@ -29,7 +29,7 @@ STOP_S: Final = 30.0
 
 
 class System:
-    """Every service in one process, on a folder and on ports that stay the same over restarts.
+    """Every service, on a folder and on ports that stay the same over restarts.
 
     Attributes:
         folder: its data.
@@ -39,8 +39,19 @@ class System:
 
     """
 
-    def __init__(self, folder: Path, *, pace_ms: int = 0, **variables: str) -> None:
-        """Choose ports; nothing runs yet. *variables* are further settings, by their names."""
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        pace_ms: int = 0,
+        processes: Sequence[str] = (ALL,),
+        **variables: str,
+    ) -> None:
+        """Choose ports; nothing runs yet.
+
+        *processes* are what `opolyx serve` is told, once for each of them; *variables* are further
+        settings, by their names.
+        """
         self.folder = folder
         self.log = folder / "log.jsonl"
         self._variables = {**environment(folder, free_ports(len(SERVICES)), pace_ms), **variables}
@@ -49,19 +60,21 @@ class System:
         self.settings = settings
         self.clock = SystemClock()
         self._issuer = DevelopmentIssuer.open(folder, settings.auth, self.clock)
-        self._process: subprocess.Popen[bytes] | None = None
+        self._names = processes
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
     async def start(self) -> None:
         """Start, and return once the gateway serves."""
-        assert self._process is None
+        assert not self._processes
         with self.log.open("ab") as log:
-            self._process = _started(self._variables, log)
+            for name in self._names:
+                self._processes[name] = _started(name, self._variables, log)
         await until(self.is_serving, START_S)
 
     async def is_serving(self) -> bool:
         """Tell whether the gateway answers and says that it serves."""
-        assert self._process is not None
-        if self._process.poll() is not None:
+        assert self._processes
+        if not self.is_running:
             raise RuntimeError(f"the system has ended: {self.log.read_text()[-4000:]}")
         async with grpc.aio.insecure_channel(self.gateway) as channel:
             stub: Any = health_pb2_grpc.HealthStub(channel)
@@ -71,31 +84,35 @@ class System:
         return False
 
     def kill(self) -> None:
-        """End the process at once, as a power cut would."""
-        assert self._process is not None
-        self._process.kill()
-        self._process.wait()
-        self._process = None
+        """End the processes at once, as a power cut would."""
+        assert self._processes
+        for process in self._processes.values():
+            process.kill()
+        self.forget()
 
     def stop(self) -> int:
-        """End it in good order, and return its exit code."""
-        assert self._process is not None
-        self._process.send_signal(signal.SIGTERM)
-        code = self._process.wait(STOP_S)
-        self._process = None
-        return code
+        """End it in good order, whoever plays first, and return the worst exit code."""
+        assert self._processes
+        for process in reversed(self._processes.values()):
+            process.send_signal(signal.SIGTERM)
+        return self.forget()
 
     @property
     def is_running(self) -> bool:
-        """Whether there is a process, which may have ended by itself."""
-        return self._process is not None and self._process.poll() is None
+        """Whether there are processes, any of which may have ended by itself."""
+        running = self._processes.values()
+        return bool(running) and all(process.poll() is None for process in running)
 
     def forget(self) -> int:
-        """Return the exit code of a process that has ended by itself, or is about to."""
-        assert self._process is not None
-        code = self._process.wait(STOP_S)
-        self._process = None
-        return code
+        """Return the worst exit code of processes that have ended, or are about to."""
+        assert self._processes
+        codes = [process.wait(STOP_S) for process in self._processes.values()]
+        self._processes = {}
+        return max(codes, key=abs)
+
+    def pids(self) -> dict[str, int]:
+        """Return the ids of the processes, each by what it serves."""
+        return {name: process.pid for name, process in self._processes.items()}
 
     def postgres(self) -> int | None:
         """Return the process id of the embedded PostgreSQL, if one runs."""
@@ -125,10 +142,8 @@ class System:
 
     async def close(self) -> None:
         """End whatever runs, and see that no server is left behind."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
+        if self._processes:
+            self.kill()
         await until(lambda: self.postgres() is None, STOP_S)
 
 
@@ -155,10 +170,10 @@ async def running_system(*, pace_ms: int = 0, **variables: str) -> AsyncIterator
             await asyncio.shield(system.close())
 
 
-def _started(variables: dict[str, str], log: IO[bytes]) -> subprocess.Popen[bytes]:
+def _started(name: str, variables: dict[str, str], log: IO[bytes]) -> subprocess.Popen[bytes]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("OPOLYX_")}
     return subprocess.Popen(  # a fixed command; nothing of it comes from outside
-        [sys.executable, "-m", "services.console", "serve", "all"],
+        [sys.executable, "-m", "services.console", "serve", name],
         cwd=ROOT,
         env={**kept, **variables},
         stdin=subprocess.DEVNULL,
