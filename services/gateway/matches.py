@@ -44,11 +44,17 @@ _GAPS: Final = metrics.counter(names.RECORD_GAPS).labels("gateway")
 
 
 class Seats:
-    """Who sits where in a match. That never changes."""
+    """Who sits where in a match. That never changes.
+
+    Attributes:
+        count: how many seats there are.
+
+    """
 
     def __init__(self, match: match_pb2.Match) -> None:
         kinds = {seat.seat: seat.spec for seat in match.seats}
         person, bot = event_pb2.SeatSpec.KIND_PERSON, event_pb2.SeatSpec.KIND_BOT
+        self.count: Final = len(kinds)
         self._people = {spec.player: seat for seat, spec in kinds.items() if spec.kind == person}
         self._bots = {seat for seat, spec in kinds.items() if spec.kind == bot}
 
@@ -154,7 +160,7 @@ class FollowedMatch:
     @property
     def attendance(self) -> pb.Attendance:
         """Who watches through this gateway. Bots are not counted."""
-        people = [guest for guest in self.guests if not guest.HasField("bot_seat")]
+        people = self.guests
         found = Counter(self.seats.of(guest) for guest in people)
         spectators = found.pop(None, 0)
         seats = sorted(seat for seat in found if seat is not None)

@@ -65,7 +65,7 @@ class MatchServicer(pb_grpc.MatchServiceServicer):
         watching = Watching(self._streams, context, caller, opened.match_id, after_seq)
         async with watching.entered() as followed:
             if followed.seats.of(caller) is None:
-                raise refused(Reason.NOT_SEATED)
+                raise refused(Reason.NOT_SEATED, seats=followed.seats.count)
             playing = Playing(self._commands, opened.match_id, caller, watching.subscriber)
             async with playing.under_way(context):
                 await watching.tell(followed, before_end=playing.settle)

@@ -1,0 +1,125 @@
+"""Every method that there is, called with bytes, and requests that may make no sense at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import grpc
+from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
+
+from opolyx.bot.v1 import bot_service_pb2
+from opolyx.engine.v1 import engine_service_pb2, shard_service_pb2
+from opolyx.lobby.v1 import lobby_service_pb2
+from opolyx.match.v1 import match_service_pb2
+from opolyx.progression.v1 import progression_service_pb2
+from opolyx.timer.v1 import timer_service_pb2
+from tests.support.calling import new_id
+from tests.support.walks import Dice
+
+Metadata = tuple[tuple[str, str | bytes], ...]
+
+
+def _methods(*modules: Any) -> list[MethodDescriptor]:
+    return [
+        method
+        for module in modules
+        for service in module.DESCRIPTOR.services_by_name.values()
+        for method in service.methods
+    ]
+
+
+PUBLIC: Final = _methods(
+    match_service_pb2, lobby_service_pb2, progression_service_pb2, bot_service_pb2
+)
+"""All methods of the services that the gateway serves."""
+
+INSIDE: Final = _methods(engine_service_pb2, shard_service_pb2, timer_service_pb2)
+"""All methods of those that services have for each other alone."""
+
+TIMEOUT_S: Final = 10.0
+
+
+async def sent(
+    channel: grpc.aio.Channel, method: MethodDescriptor, metadata: Metadata, *messages: bytes
+) -> grpc.aio.AioRpcError | None:
+    """Call a method with these messages, and return how it failed; None if it told something."""
+    name = f"/{method.containing_service.full_name}/{method.name}"
+    call: Any = channel.stream_stream(name)(metadata=metadata, timeout=TIMEOUT_S)
+    try:
+        for message in messages:
+            await call.write(message)
+        await call.done_writing()
+        await call.read()
+    except grpc.aio.AioRpcError as error:
+        return error
+    call.cancel()
+    return None
+
+
+async def knocked(
+    channel: grpc.aio.Channel, method: MethodDescriptor, metadata: Metadata
+) -> grpc.aio.AioRpcError | None:
+    """Call a method with an empty message, to see whether it is refused at the door.
+
+    A stream is refused before it has sent one, and grpc's client loses the reason where it was
+    just about to.
+    """
+    messages = [] if method.client_streaming else [b""]
+    return await sent(channel, method, metadata, *messages)
+
+
+class Nonsense:
+    """Makes requests of which some can nearly be understood."""
+
+    def __init__(self, dice: Dice, ids: Sequence[str]) -> None:
+        """Choose by *dice*; *ids* are of what there is."""
+        self._dice = dice
+        self._ids = (*ids, new_id(), "x", "", "é" * 36)
+
+    def of(self, method: MethodDescriptor) -> bytes:
+        """Return a request of a method, or what looks like one."""
+        message = GetMessageClass(method.input_type)()
+        self._fill(message, 0)
+        data = bytearray(message.SerializeToString())
+        if data and not self._dice.below(6):
+            data[self._dice.below(len(data))] = self._dice.below(256)
+        return bytes(data)
+
+    def _fill(self, message: Message, depth: int) -> None:
+        for field in message.DESCRIPTOR.fields:
+            if not self._dice.below(3) or depth > 3:
+                continue
+            inner = getattr(message, field.name)
+            if field.message_type is None:
+                values = [self._value(field) for _ in range(self._dice.below(4))]
+                if field.is_repeated:
+                    inner.extend(values)
+                elif values:
+                    setattr(message, field.name, values[0])
+            elif field.is_repeated:
+                self._fill(inner.add(), depth + 1)
+            else:
+                inner.SetInParent()
+                self._fill(inner, depth + 1)
+
+    def _value(self, field: Any) -> Any:
+        if field.enum_type is not None:
+            return self._one_of(0, 1, 2, 99, -1)
+        if field.cpp_type == field.CPPTYPE_STRING:
+            if field.type == field.TYPE_BYTES:
+                return self._one_of(b"", bytes(16), bytes(33))
+            if field.name == "command_id":
+                return self._one_of(new_id(), new_id(), *self._ids)
+            others = "", "\0", "é", "steady", "opolyx.classic@2", "AAAAAAAAAAAA", "x" * 900
+            return self._one_of(*(self._ids if field.name.endswith("id") else others))
+        if field.cpp_type == field.CPPTYPE_INT64:
+            return self._one_of(0, 1, 2, 8, -1, 2**63 - 1, -(2**63))
+        if field.cpp_type == field.CPPTYPE_INT32:
+            return self._one_of(0, 1, 2, 201, -1, 2**31 - 1, -(2**31))
+        return True
+
+    def _one_of(self, *values: Any) -> Any:
+        return values[self._dice.below(len(values))]

@@ -1,0 +1,343 @@
+"""Commands that are wrong change nothing and say why, as a call and on a stream alike.
+
+Cited: W3, W4, W6; TURN-1, AUC-1, BOARD-2, FAIR-1, SETUP-3, TRADE-1.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import grpc
+import pytest
+from grpc import StatusCode
+
+from libs.kernel.command_ids import fire_id
+from libs.kernel.ids import MatchId
+from opolyx.match.v1 import command_pb2
+from opolyx.match.v1 import match_service_pb2 as pb
+from opolyx.record.v1 import event_pb2
+from tests.chassis.answers import failure
+from tests.e2e.rig import Head, Refusal, Stage, Table, refusal, refusal_in, refusal_of
+from tests.support.calling import Client, new_id, next_of, rest_of
+
+pytestmark = [pytest.mark.slow, pytest.mark.postgres]
+
+Command = command_pb2.Command
+Given = pb.PlayMatchRequest.PlayedCommand
+
+ROLL: Final = Command(roll=command_pb2.Roll())
+FAILED: Final = StatusCode.FAILED_PRECONDITION
+INVALID: Final = StatusCode.INVALID_ARGUMENT
+
+
+class Scene(NamedTuple):
+    """A match that waits for a roll: whose, and where it stands."""
+
+    table: Table
+    turn: int
+    head: Head
+
+    @property
+    def on_turn(self) -> Client:
+        return self.table.people[self.turn]
+
+    @property
+    def off_turn(self) -> Client:
+        return self.table.people[1 - self.turn]
+
+
+@pytest.fixture
+async def scene(table: Table) -> Scene:
+    match = await table.match()
+    return Scene(table, match.turn, await table.head())
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A command that is wrong: how it is refused, and what is given, by whom."""
+
+    code: StatusCode
+    told: Callable[[Scene], Refusal]
+    given: Callable[[Scene], Given]
+    by: Callable[[Scene], Client] = Scene.on_turn.__get__
+
+
+def of(command: Command, **fields: Any) -> Given:
+    return Given(**{"command_id": new_id(), "command": command, **fields})
+
+
+def unclear(given: Callable[[Scene], Given], *fields: str) -> Case:
+    """Return what cannot be understood, by these fields."""
+    told = Refusal("INVALID_REQUEST", {"fields": ",".join(fields)}, fields)
+    return Case(INVALID, lambda _: told, given)
+
+
+def against(rule: str, reason: str, code: StatusCode, command: Command, **facts: str) -> Case:
+    """Return what a rule refuses, with these facts."""
+    told = Refusal(reason, {"rule": rule, **facts})
+    return Case(code, lambda _: told, lambda _: of(command))
+
+
+def trade(to: int, cash: int) -> Command:
+    give = event_pb2.Side(cash=cash)
+    return Command(offer_trade=command_pb2.OfferTrade(to=to, give=give))
+
+
+def stale(expected: int, head: int) -> Refusal:
+    return Refusal("STALE_SEQUENCE", {"expected": str(expected), "head": str(head)})
+
+
+CASES: Final = {
+    "out of turn": Case(
+        FAILED,
+        lambda scene: Refusal("NOT_YOUR_TURN", {"rule": "TURN-1", "turn": str(scene.turn)}),
+        lambda _: of(ROLL),
+        Scene.off_turn.__get__,
+    ),
+    "of another phase": against(
+        "AUC-1", "WRONG_PHASE", FAILED, Command(bid=command_pb2.Bid()), phase="roll"
+    ),
+    "on no square": against(
+        "BOARD-2",
+        "NOT_A_PROPERTY",
+        FAILED,
+        Command(build=command_pb2.Build(square=-7)),
+        square="-7",
+    ),
+    "a late seed": against(
+        "FAIR-1",
+        "SEED_TOO_LATE",
+        FAILED,
+        Command(contribute_seed=command_pb2.ContributeSeed(client_seed=bytes(16))),
+        phase="roll",
+    ),
+    "on no offer": against(
+        "TRADE-1",
+        "OFFER_NOT_FOUND",
+        StatusCode.NOT_FOUND,
+        Command(accept_trade=command_pb2.AcceptTrade(offer=1)),
+        offer="1",
+    ),
+    "to nobody": against("TRADE-1", "INVALID_REQUEST", INVALID, trade(7, 5), to="7"),
+    "for less than nothing": against(
+        "TRADE-1", "INVALID_REQUEST", INVALID, trade(0, -5), cash="-5"
+    ),
+    "meant for before": Case(
+        StatusCode.ABORTED,
+        lambda scene: stale(scene.head.sequence - 1, scene.head.sequence),
+        lambda scene: of(ROLL, expected_sequence=scene.head.sequence - 1),
+    ),
+    "meant for later": Case(
+        StatusCode.ABORTED,
+        lambda scene: stale(scene.head.sequence + 1, scene.head.sequence),
+        lambda scene: of(ROLL, expected_sequence=scene.head.sequence + 1),
+    ),
+    "meant for never": unclear(lambda _: of(ROLL, expected_sequence=-(2**63)), "expected_sequence"),
+    "of nothing": unclear(lambda _: of(Command()), "command"),
+    "without its square": unclear(
+        lambda _: of(Command(build=command_pb2.Build())), "command.build.square"
+    ),
+    "without an id": unclear(lambda _: of(ROLL, command_id=""), "command_id"),
+    "under an id in capitals": unclear(
+        lambda _: of(ROLL, command_id=new_id().upper()), "command_id"
+    ),
+    "under the id of a deadline": unclear(
+        lambda scene: of(ROLL, command_id=fire_id(MatchId(scene.table.match_id), "roll:0:1")),
+        "command_id",
+    ),
+    "that is wrong twice": unclear(
+        lambda _: of(ROLL, command_id="mine", expected_sequence=-1), "command_id"
+    ),
+}
+
+
+@asynccontextmanager
+async def unchanged(scene: Scene) -> AsyncIterator[None]:
+    """See that the match stands where it stood, to the byte."""
+    yield
+    assert await scene.table.head() == scene.head
+
+
+async def submit(person: Client, match_id: str, given: Given) -> pb.SubmitCommandResponse:
+    request = pb.SubmitCommandRequest(
+        match_id=match_id, command_id=given.command_id, command=given.command
+    )
+    if given.HasField("expected_sequence"):
+        request.expected_sequence = given.expected_sequence
+    response = await person.call(person.match.SubmitCommand, request)
+    assert isinstance(response, pb.SubmitCommandResponse)
+    return response
+
+
+async def give(stream: Any, given: Given) -> pb.CommandResult:
+    await stream.write(pb.PlayMatchRequest(command=given))
+    result = await next_of("result", stream)
+    assert isinstance(result, pb.CommandResult)
+    assert result.command_id == given.command_id
+    return result
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_a_wrong_command_says_why_as_a_call_and_on_a_stream(scene: Scene, name: str) -> None:
+    """W4."""
+    case = CASES[name]
+    person, given, told = case.by(scene), case.given(scene), case.told(scene)
+    async with unchanged(scene):
+        called = await refusal(submit(person, scene.table.match_id, given), case.code)
+        stream = await person.play(scene.table.match_id)
+        streamed = await give(stream, given)
+
+        assert called == told
+        assert refusal_in(streamed.refused) == told
+
+
+async def test_the_same_again_has_the_same_reply_for_ever(scene: Scene) -> None:
+    """W3."""
+    match_id, given = scene.table.match_id, of(ROLL, expected_sequence=scene.head.sequence)
+    first = await submit(scene.on_turn, match_id, given)
+    head = await scene.table.head()
+    streamed = await give(await scene.on_turn.play(match_id), given)
+    without = await submit(scene.on_turn, match_id, of(ROLL, command_id=given.command_id))
+
+    assert streamed.accepted == without == first
+    assert await scene.table.head() == head
+    await scene.off_turn.submit(match_id, "surrender")
+    assert await submit(scene.on_turn, match_id, given) == first
+
+
+@pytest.mark.parametrize("command", [Command(buy=command_pb2.Buy()), ROLL], ids=["other", "same"])
+async def test_an_id_is_good_for_one_command_of_one_seat(scene: Scene, command: Command) -> None:
+    """W3."""
+    match_id, given = scene.table.match_id, of(ROLL)
+    await submit(scene.on_turn, match_id, given)
+    head = await scene.table.head()
+    person = scene.off_turn if command == ROLL else scene.on_turn
+    again = of(command, command_id=given.command_id)
+    called = await refusal(submit(person, match_id, again), INVALID)
+    streamed = await give(await person.play(match_id), again)
+
+    assert called == refusal_in(streamed.refused)
+    assert called == Refusal("COMMAND_ID_REUSED", {"command_id": given.command_id})
+    assert await scene.table.head() == head
+
+
+async def test_what_was_refused_is_decided_anew(scene: Scene) -> None:
+    """W3."""
+    match_id, command_id = scene.table.match_id, new_id()
+    early = of(ROLL, command_id=command_id, expected_sequence=1)
+    await refusal(submit(scene.on_turn, match_id, early), StatusCode.ABORTED)
+    accepted = await submit(scene.on_turn, match_id, of(ROLL, command_id=command_id))
+
+    assert accepted.first_sequence == scene.head.sequence + 1
+
+
+async def test_a_command_that_is_sent_twice_at_once_happens_once(scene: Scene) -> None:
+    """W3, W6."""
+    match_id, given = scene.table.match_id, of(ROLL)
+    replies = await asyncio.gather(*(submit(scene.on_turn, match_id, given) for _ in range(8)))
+    records = await scene.table.records()
+
+    assert {reply.SerializeToString() for reply in replies} == {replies[0].SerializeToString()}
+    assert records[-1].first_seq == scene.head.sequence + 1
+    assert (records[-1].last_seq, records[-1].hash) == (replies[0].sequence, replies[0].chain_hash)
+
+
+async def test_a_stream_answers_every_command_in_order(scene: Scene) -> None:
+    stream = await scene.off_turn.play(scene.table.match_id)
+    given = [of(ROLL) for _ in range(64)]
+    async with unchanged(scene):
+        for each in given:
+            await stream.write(pb.PlayMatchRequest(command=each))
+        results = [await next_of("result", stream) for _ in given]
+
+        assert [result.command_id for result in results] == [each.command_id for each in given]
+        # More than 16 at once are too much, if the machine is slow enough to notice.
+        for told in (refusal_in(result.refused) for result in results):
+            is_limit = told == Refusal("OVERLOADED", {}, (), may_retry=True)
+            assert is_limit or told.reason == "NOT_YOUR_TURN"
+
+
+async def test_before_the_start_there_is_nothing_but_seeds(stage: Stage) -> None:
+    """SETUP-3."""
+    table = await stage.new_table()
+    scene = Scene(table, 0, await table.head())
+    async with unchanged(scene):
+        called = await refusal(submit(scene.on_turn, table.match_id, of(ROLL)), FAILED)
+        streamed = await give(await scene.on_turn.play(table.match_id), of(ROLL))
+
+        assert called == refusal_in(streamed.refused)
+        assert (called.reason, called.metadata["rule"]) == ("MATCH_NOT_STARTED", "SETUP-3")
+
+
+async def test_who_is_out_and_what_is_over_takes_no_commands(stage: Stage) -> None:
+    table = await stage.table(3)
+    ann, bob, cem = table.people
+    await cem.submit(table.match_id, "surrender")
+    out = await refusal(submit(cem, table.match_id, of(ROLL)), FAILED)
+    await bob.submit(table.match_id, "surrender")
+    over = await refusal(submit(ann, table.match_id, of(ROLL)), FAILED)
+
+    assert (out.reason, over.reason) == ("SEAT_IS_OUT", "MATCH_ENDED")
+    assert "rule" in out.metadata
+    assert "rule" in over.metadata
+
+
+# How a stream is opened.
+
+
+def opening(match_id: str, after: int | None = None) -> pb.PlayMatchRequest:
+    return pb.PlayMatchRequest(
+        open=pb.PlayMatchRequest.Open(match_id=match_id, after_sequence=after)
+    )
+
+
+async def end_of(person: Client, *requests: pb.PlayMatchRequest) -> grpc.aio.AioRpcError:
+    """Return how a stream ends that is begun so."""
+    stream = person.match.PlayMatch(metadata=person.metadata, timeout=10)
+    for request in requests:
+        await stream.write(request)
+    return await failure(rest_of(stream))
+
+
+async def test_a_stream_is_opened_once_and_first(scene: Scene) -> None:
+    well = opening(scene.table.match_id)
+    command = pb.PlayMatchRequest(command=of(ROLL))
+    cases = {
+        "command": ([command], "open"),
+        "nothing": ([pb.PlayMatchRequest()], "open"),
+        "twice": ([well, well], "open"),
+        "empty": ([well, pb.PlayMatchRequest()], "command"),
+        "before the first": ([opening(scene.table.match_id, -1)], "after_sequence"),
+        "without a match": ([opening("")], "match_id"),
+    }
+    async with unchanged(scene):
+        for requests, wrong in cases.values():
+            error = await end_of(scene.on_turn, *requests)
+
+            told = Refusal("INVALID_REQUEST", {"fields": wrong}, (wrong,))
+            assert refusal_of(error, INVALID) == told
+
+
+async def test_a_stream_is_for_a_seat_of_a_match_that_there_is(scene: Scene, stage: Stage) -> None:
+    beyond = scene.head.sequence + 1
+    cases = [
+        (scene.on_turn, opening(new_id()), StatusCode.NOT_FOUND, "MATCH_NOT_FOUND"),
+        (
+            stage.person(),
+            opening(scene.table.match_id),
+            StatusCode.PERMISSION_DENIED,
+            "NOT_SEATED",
+        ),
+        (
+            scene.on_turn,
+            opening(scene.table.match_id, beyond),
+            StatusCode.ABORTED,
+            "STALE_SEQUENCE",
+        ),
+    ]
+    for person, request, code, reason in cases:
+        assert refusal_of(await end_of(person, request), code).reason == reason
