@@ -160,7 +160,7 @@ class FollowedMatch:
     @property
     def attendance(self) -> pb.Attendance:
         """Who watches through this gateway. Bots are not counted."""
-        people = self.guests
+        people = [guest for guest in self.guests if not guest.HasField("bot_seat")]
         found = Counter(self.seats.of(guest) for guest in people)
         spectators = found.pop(None, 0)
         seats = sorted(seat for seat in found if seat is not None)

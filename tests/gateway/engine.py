@@ -1,7 +1,4 @@
-"""Engines to try the gateway with: real matches and records, and trouble when asked for.
-
-All engines of a test share a `World`, in which a match can be moved from one to another.
-"""
+"""Engines to try the gateway with: real matches and records, and trouble when asked for."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from typing import Any
 
 import grpc
 
-from libs.chassis.status import RefusedError, refused, status_of
+from libs.chassis.status import RefusedError, refused
 from libs.kernel.ids import CommandId
 from libs.kernel.reasons import Reason
 from libs.kernel.shards import SHARDS
@@ -30,50 +27,12 @@ from opolyx.engine.v1 import shard_service_pb2_grpc as shard_grpc
 from opolyx.match.v1 import match_pb2, refused_pb2, rule_set_pb2
 from opolyx.match.v1 import match_service_pb2 as match_pb
 from opolyx.match.v1 import match_service_pb2_grpc as match_grpc
-from opolyx.record.v1 import stored_record_pb2 as record_pb
+from tests.gateway.world import World, beat, cancel, refuse, seat_of, stored_message
 from tests.support.gateway import LiveMatch
 
 # ruff: noqa: ARG002, N802 - the signatures are gRPC's
 
 Context = grpc.aio.ServicerContext[Any, Any]
-
-
-class World:
-    """The matches that there are, and which engine owns all of them now."""
-
-    def __init__(self) -> None:
-        self.matches: dict[str, LiveMatch] = {}
-        self.owner = ""
-        self.epoch = 1
-        self.moved = asyncio.Event()
-
-    def add(self, live: LiveMatch) -> LiveMatch:
-        self.matches[live.match_id] = live
-        return live
-
-    def move(self, engine: FakeEngine) -> None:
-        """Give all matches to an engine; the others refuse them from now on."""
-        self.owner = engine.address
-        self.epoch += 1
-        self.moved.set()
-        self.moved = asyncio.Event()
-        for live in self.matches.values():
-            live.news()
-
-
-def stored_message(record: StoredRecord) -> record_pb.StoredRecord:
-    first_seq, last_seq, record_hash, data = record
-    return record_pb.StoredRecord(
-        first_seq=first_seq, last_seq=last_seq, hash=record_hash, data=data
-    )
-
-
-def seat_of(live: LiveMatch, caller: caller_pb2.Caller) -> int:
-    """Return the seat of a caller, `NOBODY` if it has none."""
-    if caller.HasField("bot_seat"):
-        return caller.bot_seat
-    people = {spec.player: seat for seat, spec in enumerate(live.match.specs) if spec.player}
-    return people.get(caller.player_id, e.NOBODY)
 
 
 class FakeEngine(
@@ -146,9 +105,9 @@ class FakeEngine(
     async def _find(self, match_id: str, context: Context, method: str) -> LiveMatch:
         self._note(context, method)
         if not self.is_owner:
-            await _refuse(context, refused(Reason.NOT_OWNER_OF_SHARD))
+            await refuse(context, refused(Reason.NOT_OWNER_OF_SHARD))
         if match_id not in self.world.matches:
-            await _refuse(context, refused(Reason.MATCH_NOT_FOUND))
+            await refuse(context, refused(Reason.MATCH_NOT_FOUND))
         return self.world.matches[match_id]
 
     def _note(self, context: Context, method: str) -> None:
@@ -162,7 +121,7 @@ class FakeEngine(
     ) -> match_pb2.Match:
         live = await self._find(request.match_id, context, "GetMatch")
         if request.min_sequence > live.match.sequence:
-            await _refuse(context, refused(Reason.STALE_SEQUENCE, head=live.match.sequence))
+            await refuse(context, refused(Reason.STALE_SEQUENCE, head=live.match.sequence))
         seat = seat_of(live, self.callers[-1][1])
         view = View(live.match, seat)
         return match_message(view, live.now_ms, chain_hash=live.records[-1].hash)
@@ -203,7 +162,7 @@ class FakeEngine(
         async with self._streaming(context) as say:
             await say(pb.DecideResponse(credit=pb.Credit(more=self.credit)))
             answering: set[asyncio.Task[None]] = set()
-            beating = asyncio.create_task(_beat(say, pb.DecideResponse(pulse=pb.Pulse())))
+            beating = asyncio.create_task(beat(say, pb.DecideResponse(pulse=pb.Pulse())))
             leaving = asyncio.create_task(self._leave(say))
             try:
                 while (request := await context.read()) is not grpc.aio.EOF:
@@ -216,9 +175,9 @@ class FakeEngine(
                         answering.add(answer)
                         if self.breaks_after:
                             self.breaks_after -= 1
-                            await _refuse(context, refused(Reason.GOING_AWAY))
+                            await refuse(context, refused(Reason.GOING_AWAY))
             finally:
-                await _cancel(beating, leaving, *answering)
+                await cancel(beating, leaving, *answering)
 
     async def _leave(self, say: Callable[[Any], Any]) -> None:
         await self.leaving.wait()
@@ -262,20 +221,20 @@ class FakeEngine(
                         case "start":
                             self.follows.append(request.start)
                             if (old := pushing.pop(request.start.match_id, None)) is not None:
-                                await _cancel(old)
+                                await cancel(old)
                             push = self._push(request.start, say)
                             pushing[request.start.match_id] = asyncio.create_task(push)
                         case "stop":
                             self.stops.append(request.stop.match_id)
                             if (old := pushing.pop(request.stop.match_id, None)) is not None:
-                                await _cancel(old)
+                                await cancel(old)
                         case "attendance":
                             self.attendance[request.attendance.match_id] = request.attendance
                             await say(pb.FollowResponse(attendance=request.attendance))
                         case _:
                             pass
             finally:
-                await _cancel(beating, *pushing.values())
+                await cancel(beating, *pushing.values())
 
     async def _push(self, start: pb.FollowRequest.Start, say: Callable[[Any], Any]) -> None:
         match_id = start.match_id
@@ -335,11 +294,9 @@ class FakeEngine(
                 for each in followed
                 if (live := self.world.matches.get(each)) is not None
             ]
-            beat = pb.FollowResponse.Heads(server_time_ms=self.world_ms(heads), heads=heads)
+            now_ms = max((self.world.matches[h.match_id].now_ms for h in heads), default=0)
+            beat = pb.FollowResponse.Heads(server_time_ms=now_ms, heads=heads)
             await say(pb.FollowResponse(heads=beat))
-
-    def world_ms(self, heads: list[pb.FollowResponse.Head]) -> int:
-        return max((self.world.matches[h.match_id].now_ms for h in heads), default=0)
 
     @asynccontextmanager
     async def _streaming(self, context: Context) -> AsyncIterator[Callable[[Any], Any]]:
@@ -361,23 +318,7 @@ class FakeEngine(
             yield outbox.put
         finally:
             self.streams.discard(task)
-            await _cancel(writing)
-
-
-async def _beat(say: Callable[[Any], Any], pulse: Any) -> None:
-    while True:
-        await asyncio.sleep(0.2)
-        await say(pulse)
-
-
-async def _cancel(*tasks: asyncio.Task[Any]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def _refuse(context: Context, error: RefusedError) -> None:
-    await context.abort_with_status(status_of(error))
+            await cancel(writing)
 
 
 def _refused_frame(error: RefusedError) -> pb.DecideResponse.ResultFrame:

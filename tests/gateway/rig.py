@@ -32,7 +32,8 @@ from opolyx.progression.v1 import progression_service_pb2 as progression_pb
 from opolyx.progression.v1 import progression_service_pb2_grpc as progression_grpc
 from services.gateway.bootstrap import service
 from services.gateway.settings import GatewaySection, GatewaySettings
-from tests.gateway.engine import FakeEngine, World, serving
+from tests.gateway.engine import FakeEngine, serving
+from tests.gateway.world import World
 from tests.support.calling import Client
 from tests.support.gateway import LiveMatch
 

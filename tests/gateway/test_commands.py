@@ -80,6 +80,20 @@ async def test_a_command_goes_to_the_engine_that_owns_the_match_now(rig: Rig) ->
     assert [frame.command.WhichOneof("command") for frame in rig.other.commands] == ["roll"]
 
 
+async def test_an_engine_that_owns_the_match_no_more_says_so_and_the_next_is_asked(
+    rig: Rig,
+) -> None:
+    client = rig.client(turn_of(rig))
+    await answer(client.submit(rig.live.match_id, "buy"))
+    rig.world.owner = rig.other.address  # which nobody has been told yet
+
+    reply = await client.submit(rig.live.match_id, "roll")
+
+    assert reply.sequence == rig.live.match.sequence
+    assert len(rig.engine.commands) > 1
+    assert len(rig.other.commands) == 1
+
+
 async def test_nobody_owns_the_match_and_the_caller_is_told_in_time(rig: Rig) -> None:
     client = rig.client(turn_of(rig))
     rig.world.owner = "127.0.0.1:1"

@@ -45,7 +45,8 @@ async def test_a_stream_ends_with_its_token_and_says_so(rig: Rig, kind: str) -> 
 
 
 @pytest.mark.parametrize("kind", ["watch", "play"])
-async def test_a_server_that_stops_says_so_on_every_stream(rig: Rig, kind: str) -> None:
+async def test_a_server_that_stops_says_so_on_every_stream(open_rig: OpenRig, kind: str) -> None:
+    rig = await open_rig(stream_grace_s=3_600)  # it is not used up
     call = await opened(rig, kind)
     stopping = asyncio.create_task(rig.opened.aclose())
 

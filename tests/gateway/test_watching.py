@@ -11,8 +11,8 @@ from libs.rules import commands as c
 from libs.wire.record import GENESIS, StoredRecord
 from tests.chassis.answers import answer, everything
 from tests.gateway.conftest import OpenRig
-from tests.gateway.engine import stored_message
 from tests.gateway.rig import Rig, go_on
+from tests.gateway.world import stored_message
 from tests.support.calling import next_of, rest_of
 from tests.support.gateway import LiveMatch
 from tests.support.waiting import until

@@ -1,0 +1,76 @@
+"""What the engines of a test share: matches, and whose they are."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import grpc
+
+from libs.chassis.status import RefusedError, status_of
+from libs.rules import events as e
+from libs.wire.record import StoredRecord
+from opolyx.engine.v1 import caller_pb2
+from opolyx.record.v1 import stored_record_pb2 as record_pb
+from tests.support.gateway import LiveMatch
+
+
+class Served(Protocol):
+    """Something that can be called."""
+
+    address: str
+
+
+class World:
+    """The matches that there are, and which engine owns all of them now."""
+
+    def __init__(self) -> None:
+        self.matches: dict[str, LiveMatch] = {}
+        self.owner = ""
+        self.epoch = 1
+        self.moved = asyncio.Event()
+
+    def add(self, live: LiveMatch) -> LiveMatch:
+        self.matches[live.match_id] = live
+        return live
+
+    def move(self, engine: Served) -> None:
+        """Give all matches to an engine; the others refuse them from now on."""
+        self.owner = engine.address
+        self.epoch += 1
+        self.moved.set()
+        self.moved = asyncio.Event()
+        for live in self.matches.values():
+            live.news()
+
+
+def stored_message(record: StoredRecord) -> record_pb.StoredRecord:
+    first_seq, last_seq, record_hash, data = record
+    return record_pb.StoredRecord(
+        first_seq=first_seq, last_seq=last_seq, hash=record_hash, data=data
+    )
+
+
+def seat_of(live: LiveMatch, caller: caller_pb2.Caller) -> int:
+    """Return the seat of a caller, `NOBODY` if it has none."""
+    if caller.HasField("bot_seat"):
+        return caller.bot_seat
+    people = {spec.player: seat for seat, spec in enumerate(live.match.specs) if spec.player}
+    return people.get(caller.player_id, e.NOBODY)
+
+
+async def beat(say: Callable[[Any], Any], pulse: Any) -> None:
+    while True:
+        await asyncio.sleep(0.2)
+        await say(pulse)
+
+
+async def cancel(*tasks: asyncio.Task[Any]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def refuse(context: grpc.aio.ServicerContext[Any, Any], error: RefusedError) -> None:
+    await context.abort_with_status(status_of(error))
