@@ -11,6 +11,8 @@ from libs.telemetry import logs, metrics, names, traces
 TICK_S: Final = 1.0
 """How often a handler settles when nothing comes."""
 
+_HANDLED: Final = "handled"
+
 _log: Final = logs.get()
 _LAG: Final = metrics.gauge(names.CONSUMER_LAG)
 _DURATION: Final = metrics.histogram(names.DELIVERY_DURATION)
@@ -109,7 +111,9 @@ class _Consumer:
         ):
             outcome = await self._handle(delivery)
             took_s = time.perf_counter() - began_s
-            _log.info(
+            # For each record and each of its readers, most of whom did nothing: not said as a rule.
+            say = _log.debug if outcome == _HANDLED else _log.info
+            say(
                 "delivery_handled",
                 partition=delivery.partition,
                 key=entry.key,
@@ -127,4 +131,4 @@ class _Consumer:
         except PoisonError as error:
             await self._dead_letters.bury(delivery, str(error))
             return "dead_lettered"
-        return "handled"
+        return _HANDLED

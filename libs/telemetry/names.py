@@ -90,7 +90,7 @@ LOG_EVENTS: Final[dict[LogEvent, str]] = {
     "consumer_started": "A group began to read topics.",
     "dead_letters_over_limit": "So much was unreadable that the reader stopped: a bad deploy?",
     "delivery_dead_lettered": "An entry that can never be handled went to its dead topic.",
-    "delivery_handled": "One entry of the log was handled: the canonical line of a delivery.",
+    "delivery_handled": "The canonical line of a delivery; of one that went well, at debug.",
     "development_key_made": "A key for development tokens was made, at the first start.",
     "development_tokens_accepted": "Whoever reads the data folder can be anybody: not for play.",
     "fire_stream_lost": "An engine is away, or silent; what it owes an answer for is fired again.",

@@ -23,9 +23,9 @@ from opolyx.record.v1 import record_pb2
 from services.match_engine.live import LiveMatch
 from services.match_engine.tails import Queued, Tail
 
-LINGER_S: Final = 0.02
-"""How long records wait for company (start): each append is a commit, or a round trip, of its own,
-and nobody at a table waits for the log."""
+LINGER_S: Final = 0.1
+"""How long records wait for company (start): each append is a commit of its own here, and some more
+at each of its readers, while play wants to commit too; and nobody at a table waits for the log."""
 
 SCAN_S: Final = 3.0
 """How often the store is asked what is committed and not published (start)."""

@@ -170,8 +170,8 @@ async def test_what_comes_twice_counts_once(
 async def test_a_position_never_goes_back(store: FollowedMatches, table: Table) -> None:
     match_id = table.chain.match_id
     later = Followed(Position(20, bytes(32)), {"roll:0:9": 100})
-    await store.save(match_id, later)
-    await store.save(match_id, Followed(Position(19, bytes(32)), {"roll:0:8": 50}))
+    await store.save({match_id: later})
+    await store.save({match_id: Followed(Position(19, bytes(32)), {"roll:0:8": 50})})
 
     assert await store.load(match_id) == later
 

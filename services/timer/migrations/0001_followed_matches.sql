@@ -15,15 +15,23 @@ CREATE TABLE timer.followed_match (
 -- What a start asks for. `is_over` changes once, so that every other update is HOT.
 CREATE INDEX followed_match_on ON timer.followed_match (match_id) WHERE NOT is_over;
 
--- Writes what a record came to. A position never goes back, whoever writes it. Not waited for on
--- disk: what a crash takes away is read again, from the log or from the match's engine.
+-- Writes what the records of some matches came to, all in one step. A position never goes back,
+-- whoever writes it. Not waited for on disk: what a crash takes away is read again, from the log or
+-- from the match's engine.
 CREATE FUNCTION timer.follow(
-    match_id uuid, last_seq bigint, last_hash bytea, deadlines text, is_frozen boolean, is_over boolean
+    match_ids uuid[],
+    last_seqs bigint[],
+    last_hashes bytea[],
+    deadlines text[],
+    are_frozen boolean[],
+    are_over boolean[]
 ) RETURNS void
 LANGUAGE sql AS $$
     SELECT set_config('synchronous_commit', 'off', true);
     INSERT INTO timer.followed_match AS m
-    VALUES ($1, $2, $3, $4::jsonb, $5, $6)
+    SELECT f.match_id, f.last_seq, f.last_hash, f.deadlines::jsonb, f.is_frozen, f.is_over
+    FROM unnest(match_ids, last_seqs, last_hashes, follow.deadlines, are_frozen, are_over)
+        AS f (match_id, last_seq, last_hash, deadlines, is_frozen, is_over)
     ON CONFLICT ON CONSTRAINT followed_match_pkey DO UPDATE
     SET last_seq = EXCLUDED.last_seq, last_hash = EXCLUDED.last_hash,
         deadlines = EXCLUDED.deadlines, is_frozen = EXCLUDED.is_frozen, is_over = EXCLUDED.is_over
