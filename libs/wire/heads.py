@@ -5,7 +5,7 @@ A hash chain alone can be made anew from any record on; the signature over its l
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import Final, NamedTuple
 
@@ -62,10 +62,10 @@ def head_message(match_id: MatchId, last_seq: int, last_hash: bytes, *, ended: b
 
 def key_file(keys: Iterable[SigningKey]) -> str:
     """Return the public keys as `opolyx verify --key` reads them, one line of JSON."""
-    return spell_keys({key.key_id: key.public_key for key in keys})
+    return spell_keys((key.key_id, key.public_key) for key in keys)
 
 
-def spell_keys(keys: Mapping[str, bytes]) -> str:
-    """Return public keys, by their ids, as `key_file` does."""
-    listed = [{"key_id": key_id, "public_key": key.hex()} for key_id, key in keys.items()]
+def spell_keys(keys: Iterable[tuple[str, bytes]]) -> str:
+    """Return public keys, each with its id before it, as `key_file` does."""
+    listed = [{"key_id": key_id, "public_key": key.hex()} for key_id, key in keys]
     return json.dumps({"keys": listed}, separators=(",", ":")) + "\n"

@@ -90,6 +90,6 @@ def examine(
     with tempfile.TemporaryDirectory() as folder:
         exported, key_file = Path(folder) / "match", Path(folder) / "keys"
         exported.write_bytes(write_export(match_id, records, head))
-        key_file.write_text(spell_keys(keys), encoding="ascii")
+        key_file.write_text(spell_keys(keys.items()), encoding="ascii")
         report = verifier.verify(exported, key_file)
     return finding._replace(fault="" if report.code == verifier.OK else report.lines[0])

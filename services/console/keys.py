@@ -15,4 +15,4 @@ def keys(address: AddressOption = None, token_file: TokenFileOption = None) -> N
 
     Exit codes: 0 printed, 1 nothing answers, 2 a setting is wrong.
     """
-    typer.echo(spell_keys(ask(address, token_file, public_keys)), nl=False)
+    typer.echo(spell_keys(ask(address, token_file, public_keys).items()), nl=False)

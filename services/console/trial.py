@@ -161,7 +161,7 @@ class Trial:
 async def _check(client: Client, match: Match, names: Sequence[str]) -> Verdict:
     match_id = MatchId(match.match_id)
     records, head = await read_match(client, match_id)
-    keys = spell_keys(await public_keys(client)).encode("ascii")
+    keys = spell_keys((await public_keys(client)).items()).encode("ascii")
     export = write_export(match_id, records, head)
     try:
         is_sound = audit(records).match.phase == phases.ENDED
