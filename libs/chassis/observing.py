@@ -5,11 +5,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
+from libs.chassis.process import Service
 from libs.chassis.sections import TelemetrySettings
 from libs.telemetry import logs, metrics, names, traces
 
 _log: Final = logs.get()
 _BUILD_INFO: Final = metrics.gauge(names.BUILD_INFO)
+
+
+def telemetry_of(settings: TelemetrySettings, *, service: str, version: str) -> Service:
+    """Return the telemetry of a process, to be there before its services and after them."""
+    return Service("telemetry", lambda: observed(settings, service=service, version=version))
 
 
 @asynccontextmanager

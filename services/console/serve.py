@@ -12,7 +12,7 @@ import typer
 
 from libs.chassis import process
 from libs.chassis.foundation import Foundation, NodeSettings
-from libs.chassis.observing import observed
+from libs.chassis.observing import telemetry_of
 from libs.chassis.process import Service
 from libs.chassis.settings import SettingsError
 from libs.kernel.clock import Clock
@@ -60,16 +60,11 @@ def serve(
         services = assemble(names, settings, foundation)
     except SettingsError as error:
         stop(str(error), USAGE)
-    services.insert(0, watched(shared, service, foundation.version))
+    services.insert(0, telemetry_of(shared.telemetry, service=service, version=foundation.version))
     if service == ALL:
         greet = partial(_greeted, shared, foundation.clock)
         services.append(Service("greeting", greet))
     raise typer.Exit(FAILED if process.run(services, grace_s=shared.shutdown_grace_s) else 0)
-
-
-def watched(settings: NodeSettings, name: str, version: str) -> Service:
-    """Return the telemetry of a process, which is there before its services and after them."""
-    return Service("telemetry", lambda: observed(settings.telemetry, service=name, version=version))
 
 
 @asynccontextmanager

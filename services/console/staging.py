@@ -11,9 +11,9 @@ from typing import Final, TypeVar
 
 from libs.chassis import process
 from libs.chassis.foundation import Foundation
+from libs.chassis.observing import telemetry_of
 from libs.chassis.process import Service
 from services.console.fleet import SERVICES, assemble, load_settings
-from services.console.serve import watched
 
 GRACE_S: Final = 5.0
 HOST: Final = "127.0.0.1"
@@ -58,7 +58,7 @@ async def on_stage(pace_ms: int, work: Callable[[Stage], Awaitable[T]]) -> T:
         foundation = Foundation(shared)
         ready, stop = asyncio.Event(), asyncio.Event()
         services = [
-            watched(shared, "demo", foundation.version),
+            telemetry_of(shared.telemetry, service="demo", version=foundation.version),
             *assemble(SERVICES, settings, foundation),
             Service("stage", lambda: _raised(ready)),
         ]

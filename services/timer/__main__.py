@@ -2,29 +2,14 @@
 
 import sys
 
-from libs.chassis.foundation import Foundation
-from libs.chassis.observing import observed
-from libs.chassis.process import Service, run
-from libs.telemetry import logs
+from libs.chassis.alone import run_alone
 from services.timer.bootstrap import NAME, service
 from services.timer.settings import TimerSettings
 
 
 def main() -> int:
-    """Run until a signal says stop; returns the exit code.
-
-    Raises:
-        SettingsError: a setting is wrong.
-
-    """
-    settings = TimerSettings.from_environment()
-    logs.configure(level=settings.telemetry.log_level, style=settings.telemetry.log_style)
-    foundation = Foundation(settings)
-    telemetry = Service(
-        "telemetry",
-        lambda: observed(settings.telemetry, service=NAME, version=foundation.version),
-    )
-    return run([telemetry, service(settings, foundation)], grace_s=settings.shutdown_grace_s)
+    """Run until a signal says stop; returns the exit code. See `run_alone`."""
+    return run_alone(NAME, TimerSettings, service)
 
 
 if __name__ == "__main__":
