@@ -4,11 +4,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from google.protobuf.message import DecodeError
+
 from libs.chassis.identity import NOBODY, SERVICE_TYPE, Caller, Verifier, token_type
 from libs.chassis.limiting import Limiter
 from libs.chassis.roles import AllowList
 from libs.chassis.status import refused
 from libs.kernel.reasons import Reason
+from opolyx.engine.v1 import caller_pb2
 
 AUTHORIZATION: Final = "authorization"
 ON_BEHALF: Final = "opolyx-caller-bin"
@@ -54,7 +57,7 @@ class Door:
         if found.service not in self.believed or not isinstance(on_behalf, bytes):
             # Not overlooked: whoever sends it and may not has something in mind.
             raise refused(Reason.NOT_ALLOWED)
-        return replace(found, on_behalf=on_behalf)
+        return replace(found, on_behalf=_read(on_behalf))
 
     async def _identify(self, method: str, metadata: Mapping[str, str | bytes]) -> Caller:
         given = metadata.get(AUTHORIZATION)
@@ -69,6 +72,13 @@ class Door:
         if verifier is None:
             raise refused(Reason.NOT_ALLOWED)
         return await verifier.verify(token)
+
+
+def _read(on_behalf: bytes) -> caller_pb2.Caller:
+    try:
+        return caller_pb2.Caller.FromString(on_behalf)
+    except DecodeError:
+        raise refused(Reason.NOT_ALLOWED) from None
 
 
 def _host(peer: str) -> str:

@@ -12,6 +12,7 @@ from libs.chassis.roles import OPERATOR, PERSON, SPECTATOR, service, service_nam
 from libs.chassis.status import RefusedError, refused
 from libs.kernel.clock import Clock
 from libs.kernel.reasons import Reason
+from opolyx.engine.v1 import caller_pb2
 
 SIZE_MAX: Final = 8 * 1024
 """How long a token may be, in characters."""
@@ -46,8 +47,7 @@ class Caller:
         subject: whom the token is about; empty for nobody. Never logged: it may be an address.
         roles: what it may be taken for; see `libs.chassis.roles`.
         expires_at_ms: when the token ends, leeway included, and with it a person's streams.
-        on_behalf: for whom a trusted service calls, as it says: an `opolyx.engine.v1.Caller`, in
-            bytes; empty if it calls as itself.
+        on_behalf: for whom a trusted service calls, as it says; None if it calls as itself.
         name: how the person is called, as the token has it; may be empty. Never logged either.
 
     """
@@ -55,13 +55,19 @@ class Caller:
     subject: str
     roles: frozenset[str]
     expires_at_ms: int | None = None
-    on_behalf: bytes = b""
+    on_behalf: caller_pb2.Caller | None = None
     name: str = ""
 
     @property
     def service(self) -> str | None:
         """The name of the service that it is; None if it is none."""
         return next(filter(None, map(service_name, self.roles)), None)
+
+    @property
+    def player_id(self) -> str:
+        """The player id of the person for whom it calls, operators too; empty if for none."""
+        behalf = self.on_behalf
+        return "" if behalf is None else behalf.player_id or behalf.operator_id
 
     @property
     def kind(self) -> str:

@@ -5,8 +5,6 @@ from collections import OrderedDict
 from functools import partial
 from typing import Final
 
-from google.protobuf.message import DecodeError
-
 from libs.chassis import identity
 from libs.chassis.channels import TIMEOUT_S, Channel
 from libs.chassis.roles import SPECTATOR
@@ -90,11 +88,7 @@ class Callers:
         return Caller(player_id=await self._players.find(made_by.subject, made_by.name))
 
 
-def _bot_of(on_behalf: bytes) -> Caller:
-    try:
-        caller = Caller.FromString(on_behalf)
-    except DecodeError:
-        raise refused(Reason.NOT_ALLOWED) from None
-    if not caller.HasField("bot_seat"):
+def _bot_of(on_behalf: Caller | None) -> Caller:
+    if on_behalf is None or not on_behalf.HasField("bot_seat"):
         raise refused(Reason.NOT_ALLOWED)
-    return caller
+    return on_behalf

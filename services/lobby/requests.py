@@ -2,8 +2,6 @@
 
 from typing import Final, TypeVar
 
-from google.protobuf.message import DecodeError
-
 from libs.bots.strengths import STRENGTHS
 from libs.chassis import identity
 from libs.chassis.status import refused
@@ -13,7 +11,6 @@ from libs.rules import tables
 from libs.rules.refusals import Refusal
 from libs.rules.rule_sets import RULE_SETS
 from libs.wire.requests import Checks
-from opolyx.engine.v1 import caller_pb2
 from opolyx.lobby.v1 import lobby_service_pb2 as pb
 from opolyx.lobby.v1 import room_pb2
 from services.lobby import commands as c
@@ -41,13 +38,7 @@ def caller() -> str:
         RefusedError: NOT_ALLOWED, it is made for nobody.
 
     """
-    made_by = caller_pb2.Caller()
-    try:
-        made_by.MergeFromString(identity.caller().on_behalf)
-    except DecodeError:
-        raise refused(Reason.NOT_ALLOWED) from None
-    # An operator is a person too. Empty where it is neither.
-    player = made_by.player_id or made_by.operator_id
+    player = identity.caller().player_id
     if not is_uuid(player):
         raise refused(Reason.NOT_ALLOWED)
     return player

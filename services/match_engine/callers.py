@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from google.protobuf.message import DecodeError
-
 from libs.chassis import identity
 from libs.chassis.status import refused
 from libs.kernel.reasons import Reason
@@ -58,18 +56,10 @@ def caller_of(message: pb.Caller) -> Caller:
 
 
 def present_caller() -> Caller:
-    """Return on whose behalf the call is made that is being handled.
-
-    Raises:
-        RefusedError: NOT_ALLOWED, what the calling service says of it cannot be read.
-
-    """
+    """Return on whose behalf the call is made that is being handled."""
     made_by = identity.caller()
-    if made_by.on_behalf:
-        try:
-            return caller_of(pb.Caller.FromString(made_by.on_behalf))
-        except DecodeError:
-            raise refused(Reason.NOT_ALLOWED) from None
+    if made_by.on_behalf is not None:
+        return caller_of(made_by.on_behalf)
     return Serving(made_by.service) if made_by.service else Nobody()
 
 

@@ -3,16 +3,14 @@
 from typing import Final
 
 import grpc
-from google.protobuf.message import DecodeError
 
 from libs.chassis import identity
 from libs.chassis.roles import AllowList, service
 from libs.chassis.status import refused
-from libs.kernel.ids import PlayerId
+from libs.kernel.ids import PlayerId, is_uuid
 from libs.kernel.reasons import Reason
 from libs.rules.rewards import LEVEL_MAX, experience_needed, level_of, rank_of
 from libs.wire.requests import Checks
-from opolyx.engine.v1 import caller_pb2
 from opolyx.progression.v1 import profile_pb2, progression_service_pb2_grpc
 from opolyx.progression.v1 import progression_service_pb2 as pb
 from opolyx.record.v1 import event_pb2 as record_pb
@@ -88,19 +86,10 @@ def _check_reached(request: _Request, sequence: int) -> None:
 
 def _whose(player_id: str) -> PlayerId:
     """Return who is meant: whoever is named, or else the caller."""
-    found = player_id or _caller()
-    if not found:
+    found = player_id or identity.caller().player_id
+    if not is_uuid(found):
         raise refused(Reason.PLAYER_NOT_FOUND)
     return PlayerId(found)
-
-
-def _caller() -> str:
-    """Return the player id of the person who asks; empty if it is none."""
-    try:
-        caller = caller_pb2.Caller.FromString(identity.caller().on_behalf)
-    except DecodeError:
-        raise refused(Reason.NOT_ALLOWED) from None
-    return caller.player_id or caller.operator_id
 
 
 def _profile(progress: Progress) -> profile_pb2.Profile:

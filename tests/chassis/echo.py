@@ -72,7 +72,7 @@ class Echo:
             case "who":
                 return StringValue(value=f"{caller().subject} {caller().kind} {request_id()}")
             case "on behalf":
-                return StringValue(value=caller().on_behalf.decode())
+                return StringValue(value=caller().player_id)
             case "refuse":
                 raise refused(Reason.MATCH_NOT_FOUND, match="m")
             case "malformed":

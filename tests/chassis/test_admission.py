@@ -15,6 +15,7 @@ from libs.chassis.roles import ANYONE, OPERATOR, PERSON, SPECTATOR, AllowList, s
 from libs.chassis.sections import AuthSettings
 from libs.kernel.clock import ManualClock
 from libs.kernel.reasons import Reason
+from opolyx.engine.v1.caller_pb2 import Caller
 from tests.chassis import echo
 from tests.chassis.answers import answer, everything, failure, infos
 from tests.chassis.conftest import NOW_MS, Serve
@@ -156,10 +157,25 @@ async def test_a_trusted_service_calls_on_behalf_of_others(
     stub = (await serve(terms)).stub
     metadata = (
         ("authorization", f"Bearer {issuer.issue_for_service('gateway')}"),
-        ("opolyx-caller-bin", b"player ann"),
+        ("opolyx-caller-bin", Caller(player_id="ann").SerializeToString()),
     )
 
-    assert await stub.say("on behalf", metadata=metadata) == "player ann"
+    assert await stub.say("on behalf", metadata=metadata) == "ann"
+
+
+async def test_what_a_service_says_of_its_caller_must_be_readable(
+    serve: Serve, terms: Terms, issuer: DevelopmentIssuer
+) -> None:
+    served = await serve(terms)
+    metadata = (
+        ("authorization", f"Bearer {issuer.issue_for_service('gateway')}"),
+        ("opolyx-caller-bin", b"\xff"),
+    )
+
+    got = await answer(served.stub.say("on behalf", metadata=metadata))
+
+    assert got.code is StatusCode.PERMISSION_DENIED
+    assert not served.servicer.reached.is_set()
 
 
 @pytest.mark.parametrize("who", ["ann", "timer"])
@@ -168,7 +184,8 @@ async def test_nobody_else_can_call_on_behalf_of_others(
 ) -> None:
     served = await serve(terms)
     token = issuer.issue("ann") if who == "ann" else issuer.issue_for_service(who)
-    metadata = (("authorization", f"Bearer {token}"), ("opolyx-caller-bin", b"player bob"))
+    bob = Caller(player_id="bob").SerializeToString()
+    metadata = (("authorization", f"Bearer {token}"), ("opolyx-caller-bin", bob))
 
     got = await answer(served.stub.say("on behalf", metadata=metadata))
 

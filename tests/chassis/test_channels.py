@@ -14,6 +14,7 @@ from libs.chassis.roles import AllowList, service
 from libs.kernel.clock import ManualClock
 from libs.store.ports import StoreUnavailableError
 from libs.telemetry import traces
+from opolyx.engine.v1.caller_pb2 import Caller
 from tests.chassis import echo
 from tests.chassis.answers import answer, everything
 from tests.chassis.conftest import Serve
@@ -44,8 +45,8 @@ async def test_a_service_calls_as_itself_in_every_kind_of_call(
         assert [m.value for m in await everything(stub.Chat(iter([StringValue(value="a")])))] == [
             "A"
         ]
-        behalf = on_behalf(b"player ann")
-        assert await stub.say("on behalf", metadata=behalf) == "player ann"
+        behalf = on_behalf(Caller(player_id="ann").SerializeToString())
+        assert await stub.say("on behalf", metadata=behalf) == "ann"
 
 
 async def test_a_call_has_a_deadline_though_nobody_gave_it_one(serve: Serve) -> None:

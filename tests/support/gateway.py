@@ -36,7 +36,6 @@ from libs.wire.commands import command_of
 from libs.wire.record import SYSTEM, StoredRecord
 from libs.wire.refusals import refused_message, tell
 from libs.wire.request_hash import seat_actor
-from opolyx.engine.v1 import caller_pb2 as engine_pb
 from opolyx.match.v1 import match_service_pb2 as pb
 from opolyx.match.v1.match_service_pb2_grpc import (
     MatchServiceServicer,
@@ -278,8 +277,8 @@ class FakeGateway(_Unimplemented):  # type: ignore[misc] # its stubs say abstrac
 
     def _seat(self, match: LiveMatch) -> int:
         made_by = caller()
-        if made_by.on_behalf:
-            seat = engine_pb.Caller.FromString(made_by.on_behalf).bot_seat
+        if made_by.on_behalf is not None:
+            seat = made_by.on_behalf.bot_seat
         else:
             seat = int(made_by.subject.removeprefix("seat-"))
         if not match.match.has_seat(seat):
