@@ -28,11 +28,11 @@ demo: setup ## Play one match through every service, draw it, and check it.
 	$(BIN)/opolyx demo
 
 test: check ## Run every check, then every test: the fast ones first, the slow ones after them.
-	@echo "== tests: the fast part, then the slow part"
+	@echo "== tests: the fast part (no database, nothing slow), then those on PostgreSQL, then the slow ones"
 	$(BIN)/pytest -q -n auto --maxprocesses 8 --maxschedchunk 1
 
-test-fast: setup ## Run the fast tests alone: no checks, nothing that is marked slow.
-	$(BIN)/pytest -q -n auto --maxprocesses 8 -m "not slow"
+test-fast: setup ## Run the fast part alone: no checks, nothing that is slow or needs PostgreSQL.
+	$(BIN)/pytest -q -n auto --maxprocesses 8 -m "not slow and not postgres"
 
 setup: $(LINKED) ## Put everything into .venv, once; the command is .venv/bin/opolyx.
 

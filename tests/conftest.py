@@ -1,4 +1,4 @@
-"""What holds for every test: how hypothesis runs, and that the slow tests come last."""
+"""What holds for every test: how hypothesis runs, and that the fast ones come first."""
 
 import pytest
 from hypothesis import settings
@@ -11,5 +11,11 @@ settings.load_profile("opolyx")
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run what is marked slow last, so that a plain mistake shows in the first seconds."""
-    items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
+    """Run the fast part, then what needs a database, then the slow: plain mistakes show first."""
+    items.sort(key=_part)
+
+
+def _part(item: pytest.Item) -> int:
+    if item.get_closest_marker("slow") is not None:
+        return 2
+    return 1 if item.get_closest_marker("postgres") is not None else 0

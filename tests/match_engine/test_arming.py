@@ -205,9 +205,11 @@ async def test_a_timer_that_says_nothing_is_told_all_again_on_another_stream(
         await told_up_to(timer, table)
         timer.holds = True
         await table.act()
-        await until(lambda: len(timer.batches) == 2)
+        # How often it is given up meanwhile, the machine decides.
+        await until(lambda: len(timer.batches) > 1)
         timer.holds = False
-        await until(lambda: len(timer.batches) > 2)
+        streams = len(timer.batches)
+        await until(lambda: len(timer.batches) > streams)
         await told_up_to(timer, table)
 
 
