@@ -145,7 +145,7 @@ def _refuse(room: Room, command: c.Command, expected: int | None) -> Refusal | N
     if isinstance(command, c.LeaveRoom | c.SetReady) and room.seat_of(command.player) is None:
         return Refusal(Reason.NOT_SEATED, "")
     if expected is not None and expected != room.sequence:
-        return Refusal(Reason.STALE_SEQUENCE, "", {"asked": expected, "head": room.sequence})
+        return Refusal(Reason.STALE_SEQUENCE, "", {"expected": expected, "head": room.sequence})
     if room.state is not State.WAITING and not isinstance(command, c.ReportMade):
         return Refusal(Reason.ROOM_CLOSED, "", {"state": room.state})
     return None

@@ -79,9 +79,7 @@ def _check(checks: Checks, request: _Request) -> None:
 
 def _check_reached(request: _Request, sequence: int) -> None:
     if sequence < request.min_sequence:
-        raise refused(
-            Reason.STALE_SEQUENCE, sequence=sequence, expected_sequence=request.min_sequence
-        )
+        raise refused(Reason.STALE_SEQUENCE, asked=request.min_sequence, head=sequence)
 
 
 def _whose(player_id: str) -> PlayerId:

@@ -171,7 +171,7 @@ async def test_a_command_for_a_room_that_has_gone_on_is_stale(rig: Rig) -> None:
 
     assert stale.code is StatusCode.ABORTED
     assert stale.told is not None
-    assert stale.told.metadata == {"asked": "1", "head": "2"}
+    assert stale.told.metadata == {"expected": "1", "head": "2"}
     assert (await bob.join(room.room_id, expected_sequence=2)).sequence == 3
 
 

@@ -280,7 +280,7 @@ def test_whoever_saw_another_room_is_told_where_it_is(sitting: Sitting) -> None:
     refusal = sitting.refusal(join(BOB), expected=2)
 
     assert refusal.reason is Reason.STALE_SEQUENCE
-    assert refusal.facts == {"asked": 2, "head": 1}
+    assert refusal.facts == {"expected": 2, "head": 1}
 
 
 def test_whoever_saw_the_room_as_it_is_is_heard(sitting: Sitting) -> None:

@@ -135,7 +135,7 @@ class TestBoth:
         code, reason, facts = await refusal(ask(player_id=ANN, min_sequence=4))
 
         assert (code, reason) == ("ABORTED", Reason.STALE_SEQUENCE)
-        assert facts == {"sequence": "3", "expected_sequence": "4"}
+        assert facts == {"asked": "4", "head": "3"}
         await ask(player_id=ANN, min_sequence=3)
 
     @pytest.mark.parametrize(
