@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -14,11 +15,20 @@ from grpc import StatusCode
 from libs.chassis.channels import on_behalf
 from libs.chassis.issuing import DevelopmentIssuer
 from libs.chassis.status import DOMAIN, answer_of
+from libs.kernel.reasons import Reason
+from libs.rules import commands as c
+from libs.rules import phases
+from libs.rules.legal import Choice, LegalCommands
+from libs.rules.match import Match
+from libs.wire.chain import rebuild
+from libs.wire.commands import message_of
+from libs.wire.record import StoredRecord
 from opolyx.engine.v1.caller_pb2 import Caller
 from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
 from opolyx.lobby.v1.room_pb2 import Room
 from opolyx.match.v1 import match_pb2, refused_pb2
 from opolyx.match.v1 import match_service_pb2 as pb
+from opolyx.record.v1 import stored_record_pb2 as record_pb
 from tests.chassis.answers import failure, infos
 from tests.support.calling import Client, new_id
 from tests.support.system import System
@@ -68,21 +78,22 @@ class Stage:
         token = f"Bearer {self._issuer.issue_for_service(name)}"
         return Client(self.channel, (("authorization", token), *metadata))
 
-    async def table(self, seats: int = 2, rule_set: str = CLASSIC) -> Table:
+    async def table(self, seats: int = 2, *, creator: str = "") -> Table:
         """Return a match of people that has begun: it waits for the first roll."""
-        table = await self.new_table(seats, rule_set)
+        table = await self.new_table(seats, creator=creator)
         for person in table.people:
             await person.submit(table.match_id, "contribute_seed")
         return table
 
-    async def new_table(self, seats: int = 2, rule_set: str = CLASSIC) -> Table:
+    async def new_table(self, seats: int = 2, *, creator: str = "") -> Table:
         """Return a match of people that waits for their seeds."""
-        people = [self.person() for _ in range(seats)]
-        room = await create_room(people[0], rule_set, seats)
+        names = [creator or new_name(), *(new_name() for _ in range(1, seats))]
+        people = [self.person(name) for name in names]
+        room = await create_room(people[0], seats=seats)
         for person in people[1:]:
             await change(person, "JoinRoom", room)
             await change(person, "SetReady", room, ready=True)
-        return Table(await start_match(people[0], room), people)
+        return Table(await start_match(people[0], room), names, people)
 
 
 def new_name() -> str:
@@ -98,9 +109,17 @@ async def on_stage(system: System) -> AsyncIterator[Stage]:
 
 
 async def create_room(person: Client, rule_set: str = CLASSIC, seats: int = 2) -> Room:
-    """Have a person make a room."""
+    """Have a person make a room, as soon as a match that is over has let go of them."""
     request = lobby_pb.CreateRoomRequest(command_id=new_id(), rule_set=rule_set, seat_count=seats)
-    return await room_of(person.call(person.lobby.CreateRoom, request))
+    async with asyncio.timeout(30):
+        while True:
+            try:
+                return await room_of(person.call(person.lobby.CreateRoom, request))
+            except grpc.aio.AioRpcError as error:
+                told = answer_of(error).told
+                if told is None or told.reason != Reason.ALREADY_IN_MATCH:
+                    raise
+                await asyncio.sleep(0.02)
 
 
 async def change(person: Client, method: str, room: Room, **fields: Any) -> Room:
@@ -143,9 +162,10 @@ class Head(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A match, and its people by seat."""
+    """A match, and its people by seat: what they are called, and the people themselves."""
 
     match_id: str
+    names: list[str]
     people: list[Client]
 
     async def head(self) -> Head:
@@ -162,9 +182,37 @@ class Table:
         assert isinstance(match, match_pb2.Match)
         return match
 
-    async def records(self) -> list[Any]:
+    async def records(self) -> list[StoredRecord]:
         """Return all records that there are."""
-        return [record async for page in self.pages() for record in page.records]
+        return [stored(each) async for page in self.pages() for each in page.records]
+
+    async def state(self) -> Match:
+        """Return the match as its records make it."""
+        return rebuild(await self.records())
+
+    async def reach(self, phase: str) -> Match:
+        """Play on until that decision is pending, and return the match as it is then."""
+        while (match := await self.state()).phase != phase:
+            if match.phase == phases.BUY and phase == phases.AUCTION:
+                await self.submit(match.turn, c.Decline(match.turn))
+            else:
+                await self.play(match)
+        return match
+
+    async def play(self, match: Match) -> None:
+        """Give a command for the first who must decide in *match*, which is how it stands."""
+        seat = match.pending_seats()[0]
+        await self.submit(seat, choice(match, seat))
+
+    async def submit(self, seat: int, command: c.SeatCommand) -> pb.SubmitCommandResponse:
+        """Give a command for a seat."""
+        person = self.people[seat]
+        request = pb.SubmitCommandRequest(
+            match_id=self.match_id, command_id=new_id(), command=message_of(command)
+        )
+        response = await person.call(person.match.SubmitCommand, request)
+        assert isinstance(response, pb.SubmitCommandResponse)
+        return response
 
     async def pages(self, **fields: Any) -> AsyncIterator[Any]:
         """Read the records, page by page."""
@@ -176,6 +224,21 @@ class Table:
             token = page.next_page_token
             if not token:
                 return
+
+
+def stored(record: record_pb.StoredRecord) -> StoredRecord:
+    """Read a record as it came."""
+    return StoredRecord(record.first_seq, record.last_seq, record.hash, record.data)
+
+
+def choice(match: Match, seat: int) -> c.SeatCommand:
+    """Return what a seat that must decide does: what is listed first, no bids and no bets."""
+    if match.phase == phases.SEEDING:
+        return c.ContributeSeed(seat, b"")
+    if match.phase == phases.AUCTION:
+        return c.Pass(seat)
+    first = LegalCommands(match, seat).answers()[0]
+    return first.command if isinstance(first, Choice) else c.DeclineJackpot(seat)
 
 
 class Refusal(NamedTuple):

@@ -34,7 +34,7 @@ from services.gateway.bootstrap import service
 from services.gateway.settings import GatewaySection, GatewaySettings
 from tests.gateway.engine import FakeEngine, serving
 from tests.gateway.world import World
-from tests.support.calling import Client
+from tests.support.calling import Client, slow_channel
 from tests.support.gateway import LiveMatch
 
 # ruff: noqa: ARG002, N802 - the signatures are gRPC's
@@ -168,13 +168,7 @@ class Rig:
 
     async def slow_channel(self) -> grpc.aio.Channel:
         """Return a connection of its own whose client takes little before it is read from."""
-        options = [
-            ("grpc.http2.bdp_probe", 0),
-            ("grpc.http2.lookahead_bytes", 1024),
-            ("grpc.use_local_subchannel_pool", 1),
-        ]
-        channel = grpc.aio.insecure_channel(self.address, options)
-        return await self._stack.enter_async_context(channel)
+        return await self._stack.enter_async_context(slow_channel(self.address))
 
 
 def go_on(live: LiveMatch, records: int = 1) -> None:

@@ -79,3 +79,13 @@ async def rest_of(call: Any) -> list[Any]:
     while (response := await call.read()) is not grpc.aio.EOF:
         found.append(response)
     return found
+
+
+def slow_channel(address: str) -> grpc.aio.Channel:
+    """Return a connection of its own whose client takes little before it is read from."""
+    options = [
+        ("grpc.http2.bdp_probe", 0),
+        ("grpc.http2.lookahead_bytes", 1024),
+        ("grpc.use_local_subchannel_pool", 1),
+    ]
+    return grpc.aio.insecure_channel(address, options)
