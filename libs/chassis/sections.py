@@ -43,7 +43,7 @@ class LogSettings(Section):
     """Where the event log is (`OPOLYX_LOG__...`)."""
 
     url: SecretUrl = SecretUrl("local://")
-    """`local://` for one in the store, or `kafka://` with brokers and ports, by commas."""
+    """`local://` for one in the store."""
 
 
 class TelemetrySettings(Section):

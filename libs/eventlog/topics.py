@@ -27,19 +27,19 @@ MATCH_RECORDS: Final = Topic(
 MATCH_HEADS: Final = Topic(
     name="opolyx.match-heads.v1",
     key="match id",
-    value="the signed head of an ended match",
+    value="opolyx.match.v1.SignedHead, of a match that is over",
     writer="match_engine",
 )
 LOBBY_EVENTS: Final = Topic(
     name="opolyx.lobby-events.v1",
-    key="room or player id",
-    value="an event of the lobby",
+    key="room id",
+    value="opolyx.lobby.v1.RoomRecord, one accepted command",
     writer="lobby",
 )
 PROGRESSION_EVENTS: Final = Topic(
     name="opolyx.progression-events.v1",
     key="player id",
-    value="an event of progression",
+    value="opolyx.progression.v1.ProgressionEvent",
     writer="progression",
 )
 
@@ -70,4 +70,4 @@ SCHEMA: Final = "schema"
 """The version of that message, a decimal number."""
 
 SEQUENCE: Final = "sequence"
-"""Of a match record's first event, a decimal number."""
+"""The value's place in the stream of its key, a decimal number: of a record, its first event's."""

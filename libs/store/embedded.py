@@ -23,7 +23,6 @@ import asyncpg
 
 from libs.store import keeper, privileges
 
-DEFAULT_URL: Final = "embedded://.opolyx"
 SCHEME: Final = "embedded://"
 DATABASE: Final = "opolyx"
 LOG: Final = "postgres.log"

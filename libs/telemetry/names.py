@@ -180,11 +180,8 @@ RPC_SYSTEM: Final = "rpc.system"
 RPC_SERVICE: Final = "rpc.service"
 RPC_METHOD: Final = "rpc.method"
 RPC_STATUS_CODE: Final = "rpc.grpc.status_code"
-MESSAGING_SYSTEM: Final = "messaging.system"
 MESSAGING_DESTINATION: Final = "messaging.destination.name"
-MESSAGING_PARTITION: Final = "messaging.destination.partition.id"
 MESSAGING_GROUP: Final = "messaging.consumer.group.name"
-MESSAGING_OFFSET: Final = "messaging.kafka.offset"
 MATCH_ID: Final = "opolyx.match.id"
 COMMAND_KIND: Final = "opolyx.command.kind"
 REFUSAL_REASON: Final = "opolyx.refusal.reason"
@@ -373,11 +370,6 @@ RECORD_GAPS: Final = CounterName(
     "opolyx_record_gaps_total",
     "Gaps in a match's records that a reader had fetched (R1).",
     ("group",),
-)
-PROJECTION_LAG: Final = GaugeName(
-    "opolyx_projection_lag_seconds",
-    "How old the newest entry was when a projection had applied it.",
-    ("projection",),
 )
 BOT_MATCHES: Final = GaugeName(
     "opolyx_bot_matches_active",

@@ -6,16 +6,14 @@ and not passed over: a client that asks for something must not be told that it h
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 from google.protobuf.descriptor import FieldDescriptor
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from libs.kernel.command_ids import is_derived
 from libs.kernel.ids import is_uuid
-
-M = TypeVar("M", bound=Message)
 
 PAGE_SIZE: Final = 50
 """What a page holds where the request says nothing."""
@@ -88,21 +86,6 @@ class Checks:
         """
         if self._found:
             raise MalformedError(self._found)
-
-
-def open_request(kind: type[M], data: bytes) -> M:
-    """Read a request of which nothing is known but its bytes.
-
-    Raises:
-        MalformedError: they are no such message, or hold what is not known here.
-
-    """
-    try:
-        message = kind.FromString(data)
-    except DecodeError:
-        raise MalformedError([Violation("", f"is no {kind.DESCRIPTOR.full_name}")]) from None
-    check_known(message)
-    return message
 
 
 def check_known(message: Message, path: str = "") -> None:

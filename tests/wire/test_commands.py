@@ -179,7 +179,7 @@ def test_damaged_commands_never_do_worse_than_to_be_malformed(
     try:
         message = pb.Command.FromString(written[:at] + noise + written[kept:])
     except DecodeError:
-        return  # bytes that are no message at all are refused by `open_request`
+        return  # bytes that are no message at all are refused by the edge
     with contextlib.suppress(MalformedError):
         read = command_of(message, 0)
         assert command_of(message_of(read), 0) == read

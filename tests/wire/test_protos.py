@@ -5,6 +5,7 @@ from typing import Final, get_args
 
 import pytest
 
+from libs.chassis.status import CODES
 from libs.kernel.reasons import Reason
 from libs.rules import commands as c
 from libs.rules.decide import play
@@ -74,16 +75,30 @@ class TestReasons:
 
         assert [reason for reason in Reason if reason not in named] == list(NAMED_NOWHERE)
 
-    def test_a_reason_has_the_same_status_code_everywhere(self) -> None:
-        codes: dict[Reason, set[str]] = {}
-        for element in (*protos.of_kind("method"), *protos.of_kind("service")):
-            for code, reasons in OF_CODE.findall(element.comment):
-                for reason in WORD.findall(reasons):
-                    codes.setdefault(Reason(reason), set()).add(code)
+    def test_a_reason_stands_under_the_status_code_that_it_has(self) -> None:
+        told = {
+            (element.name, code, reason)
+            for element in (*protos.of_kind("method"), *protos.of_kind("service"))
+            for code, reasons in OF_CODE.findall(element.comment)
+            for reason in WORD.findall(reasons)
+        }
 
-        assert len(codes) > 30
-        assert {code for found in codes.values() for code in found} <= STATUS_CODES
-        assert {reason: found for reason, found in codes.items() if len(found) > 1} == {}
+        assert len({reason for _, _, reason in told}) > 30
+        assert {each for each in told if CODES[Reason(each[2])].name != each[1]} == set()
+
+    def test_every_status_code_that_a_reason_has_is_one_that_comments_may_name(self) -> None:
+        assert {code.name for code in CODES.values()} == STATUS_CODES
+
+    def test_an_rpc_names_its_errors_under_their_status_codes(self) -> None:
+        """All but INVALID_REQUEST, which every RPC has and which may be explained in words."""
+        bare = {
+            f"{rpc.name}: {reason}"
+            for rpc in protos.of_kind("method")
+            for reason in _bare_reasons(rpc.comment)
+            if reason != Reason.INVALID_REQUEST
+        }
+
+        assert not bare
 
     @pytest.mark.parametrize("rule_set", RULE_SETS)
     def test_commands_are_refused_for_nothing_that_is_not_said(self, rule_set: str) -> None:
@@ -148,6 +163,11 @@ class TestConventions:
 
         assert len(required) > 8
         assert [field.name for field in required if not field.proto.proto3_optional] == []
+
+
+def _bare_reasons(comment: str) -> list[str]:
+    errors = comment.partition("Errors")[2]
+    return [word for word in WORD.findall(OF_CODE.sub("", errors)) if word in Reason.__members__]
 
 
 def _kinds() -> tuple[type[c.Command], ...]:
