@@ -68,6 +68,7 @@ class Leaseholder:
         assert self._terms.renewal_ms < self._terms.trust_ms < self._terms.ttl_ms
         self._steady = steady
         self._lease: Lease | None = None
+        self._has_lived = False
         self._lapses = 0
         self._began = float("-inf")
         self._epochs: dict[int, int] = {}
@@ -178,11 +179,15 @@ class Leaseholder:
                 await self._end_if_replaced()
             elif self._lease is not None:
                 return renewed
+        elif self._has_lived:
+            # Paused for so long that the name may live elsewhere by now.
+            await self._end_if_replaced()
         # Also where the store still has the lease: nobody served for too long, and only a lease
         # that is taken anew writes that outage down.
         self._lapse("renewal")
         address = self._address()
         lease = await self._ownership.take_lease(self._instance, address, self._terms.ttl_ms)
+        self._has_lived = True
         _log.info("lease_taken", instance=self._instance, address=address)
         return lease
 

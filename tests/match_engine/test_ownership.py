@@ -236,6 +236,18 @@ async def test_an_older_process_of_the_same_name_ends(engines: Engines) -> None:
     assert new.shards == ALL
 
 
+async def test_one_that_wakes_after_its_lease_ends_too_if_it_was_replaced(engines: Engines) -> None:
+    old, new = engines.engine("ann", "here:1"), engines.engine("ann", "there:1")
+    await old.renew()
+    engines.clock.advance(LeaseTerms().ttl_ms + 1)
+    await new.renew()
+
+    with pytest.raises(ReplacedError):
+        await old.renew()
+
+    assert new.shards == ALL
+
+
 async def test_a_failed_renewal_leaves_what_is_held(engines: Engines) -> None:
     ann = engines.engine("ann")
     await ann.renew()
