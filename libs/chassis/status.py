@@ -17,8 +17,9 @@ from grpc_status import rpc_status
 
 from libs.kernel.reasons import Reason
 from libs.rules.refusals import Fact, Refusal
-from libs.wire.refusals import Told, tell
+from libs.wire.refusals import Told, tell, told_of
 from libs.wire.requests import Violation
+from opolyx.match.v1 import refused_pb2
 
 M = TypeVar("M", bound=Message)
 
@@ -121,6 +122,9 @@ CODES: Final[Mapping[Reason, StatusCode]] = {
 assert CODES.keys() == set(Reason), set(Reason) ^ CODES.keys()
 assert len(CODES) == sum(map(len, _BY_CODE.values())), "a reason has one code"
 
+UNKNOWN_CODE: Final = StatusCode.FAILED_PRECONDITION
+"""The status code of a reason that is newer than we are: that of the rules, as most reasons are."""
+
 RETRY_AFTER_MS: Final[Mapping[Reason, int]] = {
     Reason.OVERLOADED: 250,
     Reason.NOT_OWNER_OF_SHARD: 100,
@@ -136,8 +140,8 @@ class RefusedError(Exception):
 
     Attributes:
         told: what the caller is told.
-        code: the status code; that of the reason, which only whoever passes on what another service
-            said may not know.
+        code: the status code; that of the reason, unless whoever passes on what another service
+            said knows better.
         retry_after_ms: when to try again; None for what the reason itself says, if anything.
 
     """
@@ -147,15 +151,24 @@ class RefusedError(Exception):
     ) -> None:
         super().__init__(told.reason)
         self.told = told
-        self.code = code or CODES[Reason(told.reason)]
-        if retry_after_ms is None and told.reason in Reason.__members__:
-            retry_after_ms = RETRY_AFTER_MS.get(Reason(told.reason))
+        reason = Reason(told.reason) if told.reason in Reason.__members__ else None
+        self.code = code or (UNKNOWN_CODE if reason is None else CODES[reason])
+        if retry_after_ms is None and reason is not None:
+            retry_after_ms = RETRY_AFTER_MS.get(reason)
         self.retry_after_ms = retry_after_ms
 
 
 def refused(reason: Reason, *, retry_after_ms: int | None = None, **facts: Fact) -> RefusedError:
     """Return the error of a refusal that no rule of the game gave, to be raised."""
     return RefusedError(tell(Refusal(reason, "", facts)), retry_after_ms=retry_after_ms)
+
+
+def error_of(message: refused_pb2.Refused) -> RefusedError:
+    """Return a refusal that came in a message as the error that makes a status of it."""
+    has_hint = message.HasField("retry_after_ms")
+    return RefusedError(
+        told_of(message), retry_after_ms=message.retry_after_ms if has_hint else None
+    )
 
 
 def status_of(error: RefusedError) -> grpc.Status:

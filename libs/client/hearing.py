@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import grpc
 
-from libs.chassis.status import CODES, RefusedError, answer_of
+from libs.chassis.status import RefusedError, answer_of
 from libs.kernel.reasons import Reason
 from libs.wire.record import StoredRecord
 from libs.wire.refusals import Told
@@ -126,9 +126,7 @@ class Hearing:
             return End(Kind.OVER, away.reason, has_opened=True)
         if away.HasField("reconnect_after_ms") or away.reason == Reason.TOKEN_EXPIRED:
             return End(Kind.BROKEN, away.reason, self.has_opened, away.reconnect_after_ms)
-        is_known = away.reason in Reason.__members__
-        code = CODES[Reason(away.reason)] if is_known else grpc.StatusCode.UNKNOWN
-        raise RefusedError(Told(away.reason, {}, away.text), code=code)
+        raise RefusedError(Told(away.reason, {}, away.text))
 
     def _compare(self, heartbeat: Heartbeat) -> None:
         """See that no record is missing: a head that stays beyond what came (R1).

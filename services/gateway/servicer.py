@@ -7,10 +7,9 @@ from collections.abc import AsyncIterator
 import grpc
 
 from libs.chassis.calls import StreamContext
-from libs.chassis.status import CODES, RefusedError, refused
+from libs.chassis.status import error_of, refused
 from libs.kernel.reasons import Reason
-from libs.wire.refusals import told_of
-from opolyx.match.v1 import match_pb2, refused_pb2, rule_set_pb2
+from opolyx.match.v1 import match_pb2, rule_set_pb2
 from opolyx.match.v1 import match_service_pb2 as pb
 from opolyx.match.v1 import match_service_pb2_grpc as pb_grpc
 from services.gateway.asking import Asking, left_s
@@ -44,7 +43,7 @@ class MatchServicer(pb_grpc.MatchServiceServicer):
         timeout_s = left_s(context, self._commands.timeout_s)
         result = await self._commands.deciding.submit(frame, timeout_s=timeout_s)
         if result.HasField("refused"):
-            raise _refusal(result.refused)
+            raise error_of(result.refused)
         return result.accepted
 
     async def WatchMatch(  # type: ignore[override] # it writes as it pleases, and yields nothing
@@ -180,15 +179,3 @@ class MatchServicer(pb_grpc.MatchServiceServicer):
     async def Fire(self, *_: object) -> AsyncIterator[pb.FireResponse]:
         raise refused(Reason.NOT_ALLOWED)
         yield  # so that it is the stream that it would be
-
-
-def _refusal(message: refused_pb2.Refused) -> RefusedError:
-    """Return a refusal that came in a message as the error that makes a status of it."""
-    has_hint = message.HasField("retry_after_ms")
-    is_known = message.reason in Reason.__members__
-    return RefusedError(
-        told_of(message),
-        # A reason that is newer than we are: that of the rules, as most reasons are.
-        code=CODES[Reason(message.reason)] if is_known else grpc.StatusCode.FAILED_PRECONDITION,
-        retry_after_ms=message.retry_after_ms if has_hint else None,
-    )

@@ -106,5 +106,6 @@ def _summary(caller: Caller, wanted: Wanted, listed: Listed) -> pb.MatchSummary 
 
 
 def _has_seat(caller: Caller, seats: tuple[e.SeatSpec, ...]) -> bool:
-    is_somebody = isinstance(caller, Person) and caller.player_id
-    return bool(is_somebody) and any(spec.player == caller.player_id for spec in seats)  # type: ignore[union-attr]
+    if not isinstance(caller, Person) or not caller.player_id:
+        return False
+    return any(spec.player == caller.player_id for spec in seats)

@@ -9,12 +9,14 @@ from libs.chassis.status import (
     VIOLATIONS_MAX,
     RefusedError,
     answer_of,
+    error_of,
     refused,
     status_of,
 )
 from libs.kernel.reasons import Reason
-from libs.wire.refusals import Told
+from libs.wire.refusals import Told, refused_message
 from libs.wire.requests import Violation
+from opolyx.match.v1 import refused_pb2
 
 DETAILS = "grpc-status-details-bin"
 
@@ -88,6 +90,17 @@ def test_a_reason_that_is_newer_than_we_are_is_passed_on() -> None:
 
     assert answer.told == told
     assert answer.code is StatusCode.FAILED_PRECONDITION
+
+
+def test_a_refusal_in_a_message_is_one_again_be_it_newer_than_we_are() -> None:
+    known = refused(Reason.RATE_LIMITED, retry_after_ms=70)
+
+    again = error_of(refused_message(known.told, known.retry_after_ms))
+    newer = error_of(refused_pb2.Refused(reason="TIRED", text="Tired."))
+
+    assert (again.told, again.code, again.retry_after_ms) == (known.told, known.code, 70)
+    assert (newer.told.reason, newer.code) == ("TIRED", StatusCode.FAILED_PRECONDITION)
+    assert newer.retry_after_ms is None
 
 
 def test_a_status_names_no_more_fields_than_a_header_has_room_for() -> None:
