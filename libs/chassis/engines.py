@@ -11,6 +11,7 @@ import grpc
 
 from libs.chassis.channels import Channel
 from libs.chassis.status import RefusedError, answer_of, refused
+from libs.chassis.together import end
 from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
 from libs.kernel.shards import shard_of
@@ -26,8 +27,8 @@ TIMEOUT_S: Final = 5.0
 _PAUSE_S: Final = 0.05
 _PAUSE_MAX_S: Final = 0.5
 
-_ELSEWHERE: Final = frozenset({Reason.NOT_OWNER_OF_SHARD, Reason.GOING_AWAY})
-"""What an engine says that has not touched the match: whoever owns it now is asked."""
+ELSEWHERE: Final = frozenset({Reason.NOT_OWNER_OF_SHARD, Reason.GOING_AWAY})
+"""What an engine says that has not touched the match: whoever owns it now is asked (W1)."""
 
 T = TypeVar("T")
 
@@ -62,9 +63,7 @@ class Engines:
     ) -> None:
         """Let go of every engine."""
         assert self._following is not None
-        self._following.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._following
+        await end(self._following)
         for channel in self._channels.values():
             await channel.close()
 
@@ -116,7 +115,7 @@ class Engines:
                     if not _is_elsewhere(error):
                         raise
                 except RefusedError as error:
-                    if error.told.reason not in _ELSEWHERE:
+                    if error.told.reason not in ELSEWHERE:
                         raise
             if asyncio.get_running_loop().time() + pause_s > end_s:
                 raise refused(Reason.NOT_OWNER_OF_SHARD)
@@ -185,4 +184,4 @@ def _is_elsewhere(error: grpc.aio.AioRpcError) -> bool:
     answer = answer_of(error)
     if answer.told is None:
         return answer.code is grpc.StatusCode.UNAVAILABLE
-    return answer.told.reason in _ELSEWHERE
+    return answer.told.reason in ELSEWHERE

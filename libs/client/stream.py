@@ -8,6 +8,7 @@ from zlib import crc32
 
 import grpc
 
+from libs.chassis.together import end
 from libs.client.hearing import SILENCE_S, End, GapError, Hearing, Kind, Sink
 from libs.client.replies import Reply, reply_of
 from opolyx.match.v1 import match_service_pb2 as pb
@@ -143,9 +144,7 @@ class Line:
             return End(Kind.ODD, "cancelled", has_opened=hearing.has_opened)
         finally:
             if writing is not None:
-                writing.cancel()
-                with suppress(asyncio.CancelledError):
-                    await writing
+                await end(writing)
             if call is not None:
                 call.cancel()
 

@@ -10,6 +10,7 @@ from typing import Any, Final, Self
 import grpc
 
 from libs.chassis.status import answer_of
+from libs.chassis.together import cancel_all
 from libs.client.backlog import Backlog
 from libs.client.hearing import GapError
 from libs.client.replies import Refused, Reply, accepted_of
@@ -113,7 +114,7 @@ class Table:
         )
 
     async def take(self, record: StoredRecord) -> None:
-        """Take a record from a stream. For streams. See `libs.client.stream.Sink`."""
+        """Take a record from a stream. For streams. See `libs.client.hearing.Sink`."""
         if record.last_seq <= self._reader.last_seq:
             return
         if record.first_seq > self._reader.last_seq + 1:
@@ -145,11 +146,7 @@ class Table:
         traceback: TracebackType | None,
     ) -> None:
         """Leave: streams end, and what is not answered yet is not waited for."""
-        for task in self._tasks:
-            task.cancel()
-        for task in self._tasks:
-            with suppress(asyncio.CancelledError):
-                await task
+        await cancel_all(self._tasks)
 
     async def _follow(self) -> None:
         try:

@@ -1,13 +1,13 @@
 """The composition root of the bot runner."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
+from libs.chassis.background import Background
 from libs.chassis.engine_records import EngineRecords
 from libs.chassis.foundation import Foundation
-from libs.chassis.process import Service, keep_running
+from libs.chassis.process import Service
 from libs.chassis.server import GrpcServer
 from libs.client.client import Client
 from libs.eventlog.dead_letters import DeadLetters
@@ -60,13 +60,8 @@ async def _opened(settings: BotRunnerSettings, foundation: Foundation) -> AsyncI
             await learner.run()
 
         server.add(add_BotServiceServicer_to_server, BotServicer(seats, runner.ring), SERVICE)
-        async with server, asyncio.TaskGroup() as background:
-            work = (
-                background.create_task(keep_running("bots", runner.run)),
-                background.create_task(keep_running("bots_reader", learn)),
-            )
-            try:
+        async with Background() as background:
+            background.keep("bot_runner_bots", runner.run)
+            background.keep("bot_runner_reader", learn)
+            async with server:
                 yield server
-            finally:
-                for task in work:
-                    task.cancel()

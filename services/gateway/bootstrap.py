@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
+from libs.chassis.background import Background
 from libs.chassis.channels import Channel
 from libs.chassis.edge import Terms
 from libs.chassis.engines import Engines
@@ -23,7 +24,6 @@ from opolyx.progression.v1.progression_service_pb2_grpc import (
 )
 from services.gateway import allowed
 from services.gateway.asking import Asking
-from services.gateway.background import Background
 from services.gateway.callers import Callers, Players
 from services.gateway.deciding import Deciding
 from services.gateway.following import EngineTime, Following

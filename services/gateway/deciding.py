@@ -3,10 +3,10 @@
 import asyncio
 from collections import deque
 from itertools import count
-from typing import Final
 
+from libs.chassis.background import Background
 from libs.chassis.channels import Channel
-from libs.chassis.engines import Engines
+from libs.chassis.engines import ELSEWHERE, Engines
 from libs.chassis.status import refused
 from libs.kernel.clock import Clock
 from libs.kernel.ids import MatchId
@@ -17,7 +17,6 @@ from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx.engine.v1 import engine_service_pb2_grpc as pb_grpc
 from opolyx.engine.v1.caller_pb2 import Caller
 from opolyx.match.v1 import match_service_pb2 as match_pb
-from services.gateway.background import Background
 from services.gateway.upstream import Upstream
 
 CommandFrame = pb.DecideRequest.CommandFrame
@@ -25,9 +24,6 @@ ResultFrame = pb.DecideResponse.ResultFrame
 
 Given = match_pb.SubmitCommandRequest | match_pb.PlayMatchRequest.PlayedCommand
 """A command as a client gives it."""
-
-_ELSEWHERE: Final = frozenset({Reason.NOT_OWNER_OF_SHARD, Reason.GOING_AWAY})
-"""Refusals of an engine that has not touched the match (W1)."""
 
 
 def frame_of(match_id: str, caller: Caller, given: Given) -> CommandFrame:
@@ -78,7 +74,7 @@ class Deciding:
         async def ask(channel: Channel) -> ResultFrame:
             frame.timeout_ms = max(int((end_s - loop.time()) * 1000), 1)
             result = await self._stream(channel).ask(frame)
-            if result.refused.reason in _ELSEWHERE:
+            if result.refused.reason in ELSEWHERE:
                 raise refused(Reason(result.refused.reason))
             return result
 

@@ -3,6 +3,7 @@
 import asyncio
 from typing import Final, Protocol
 
+from libs.chassis.background import Background
 from libs.chassis.channels import Channel
 from libs.kernel.clock import Clock
 from libs.kernel.ids import MatchId
@@ -11,7 +12,6 @@ from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx.engine.v1 import engine_service_pb2_grpc as pb_grpc
 from opolyx.match.v1 import refused_pb2
 from opolyx.record.v1 import stored_record_pb2 as record_pb
-from services.gateway.background import Background
 from services.gateway.upstream import Upstream
 
 CREDIT: Final = 512

@@ -5,19 +5,18 @@ from collections import Counter, deque
 from contextlib import suppress
 from typing import Final
 
+from libs.chassis.background import Background
 from libs.chassis.engines import Engines
-from libs.chassis.status import CODES, RefusedError, refused
+from libs.chassis.status import RefusedError, error_of, refused
 from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
 from libs.telemetry import logs, metrics, names
 from libs.wire.record import chain_hash
-from libs.wire.refusals import told_of
 from opolyx.engine.v1 import caller_pb2
 from opolyx.engine.v1 import engine_service_pb2 as pb
-from opolyx.match.v1 import match_pb2, refused_pb2
+from opolyx.match.v1 import match_pb2
 from opolyx.record.v1 import event_pb2
 from opolyx.record.v1 import stored_record_pb2 as record_pb
-from services.gateway.background import Background
 from services.gateway.following import Following
 from services.gateway.subscribing import Subscriber, Told, presence_news, record_news
 
@@ -321,7 +320,7 @@ class Matches:
                 if why.reason == Reason.MATCH_ENDED:
                     followed.end()
                 elif why.reason in _FINAL:
-                    followed.close(_error_of(why))
+                    followed.close(error_of(why))
                 if followed.has_started:
                     owned_s, pause_s = loop.time(), _PAUSE_S
             if loop.time() - owned_s > self._move_timeout_s:
@@ -333,7 +332,3 @@ class Matches:
             pause_s = min(2 * pause_s, _PAUSE_MAX_S)
         if followed.closed_by is not None:
             self._followed.pop(followed.match_id, None)
-
-
-def _error_of(message: refused_pb2.Refused) -> RefusedError:
-    return RefusedError(told_of(message), code=CODES[Reason(message.reason)])

@@ -13,6 +13,7 @@ from libs.chassis import identity
 from libs.chassis.calls import StreamContext
 from libs.chassis.limiting import Limiter
 from libs.chassis.status import RefusedError, refused
+from libs.chassis.together import cancel_all
 from libs.kernel.reasons import Reason
 from libs.wire.refusals import refused_message, tell_malformed
 from libs.wire.requests import MalformedError, Violation
@@ -76,9 +77,7 @@ class Playing:
         try:
             yield
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await cancel_all(tasks)
 
     async def settle(self) -> None:
         """Wait until what has come in is answered, but not for long."""

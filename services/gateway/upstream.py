@@ -6,6 +6,8 @@ from typing import Any, Final, Generic, TypeVar
 
 import grpc
 
+from libs.chassis.together import cancel_all
+
 PULSE_S: Final = 1.0
 """How often each side gives a sign of life."""
 
@@ -60,9 +62,7 @@ class Upstream(Generic[Out, In]):
         finally:
             self.is_lost = True
             call.cancel()
-            for task in works:
-                task.cancel()
-            await asyncio.gather(*works, return_exceptions=True)
+            await cancel_all(works)
         for task in done:
             # gRPC cancels whoever reads a call that was cancelled. All else is a bug, and told.
             if not task.cancelled():

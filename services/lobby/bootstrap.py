@@ -1,14 +1,14 @@
 """Puts the lobby together."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
+from libs.chassis.background import Background
 from libs.chassis.engine_records import EngineRecords
 from libs.chassis.foundation import Foundation
-from libs.chassis.process import Service, keep_running
+from libs.chassis.process import Service
 from libs.chassis.server import GrpcServer
 from libs.kernel.reasons import Reason
 from opolyx.lobby.v1 import lobby_service_pb2_grpc as pb_grpc
@@ -66,11 +66,10 @@ async def _open(settings: LobbySettings, foundation: Foundation) -> AsyncIterato
         async def watch() -> None:
             await watch_matches(log, occupancy, fetch, foundation.clock)
 
-        work = {"lobby publisher": publisher.run, "lobby maker": maker.run, "lobby watcher": watch}
-        group = await stack.enter_async_context(asyncio.TaskGroup())
-        for name, run in work.items():
-            task = group.create_task(keep_running(name, run), name=name)
-            stack.callback(task.cancel)
+        background = await stack.enter_async_context(Background())
+        background.keep("lobby_publisher", publisher.run)
+        background.keep("lobby_maker", maker.run)
+        background.keep("lobby_reader", watch)
         servicer = LobbyServicer(
             handlers, starter, rooms, PostgresPlayers(connections), foundation.clock
         )

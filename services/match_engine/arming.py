@@ -13,6 +13,7 @@ from typing import Final, NoReturn, TypeAlias
 import grpc
 
 from libs.chassis.channels import Channel
+from libs.chassis.together import end
 from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
 from libs.rules.clocks import fires_at, open_deadlines
@@ -128,11 +129,7 @@ class Arming:
                     self._take(answer, patience)
             finally:
                 stream.cancel()
-                writing.cancel()
-                # Not awaited itself, or who cancels us could be taken for who cancelled it.
-                await asyncio.wait([writing])
-                if not writing.cancelled():
-                    writing.result()
+                await end(writing)
 
     def _open(self) -> None:
         self._is_open = True

@@ -10,6 +10,7 @@ from libs.chassis.channels import Channel
 from libs.chassis.foundation import Foundation
 from libs.chassis.process import Service
 from libs.chassis.server import GrpcServer
+from libs.chassis.together import cancel_all
 from libs.eventlog.ports import EventLog
 from libs.kernel.reasons import Reason
 from libs.store.connections import Connections
@@ -40,7 +41,6 @@ from services.match_engine.signing import SigningKeys
 from services.match_engine.snapshots import Snapshots
 from services.match_engine.streams import EngineServicer
 from services.match_engine.sweeping import Sweeper
-from services.match_engine.together import cancel_all
 
 NAME: Final = "match_engine"
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from libs.chassis.status import refused
+from libs.chassis.together import cancel_all, first_of
 from libs.kernel.clock import Clock
 from libs.kernel.reasons import Reason
 from libs.telemetry import logs, traces
@@ -17,7 +18,6 @@ from services.match_engine.callers import caller_of
 from services.match_engine.pulses import Pulses
 from services.match_engine.submitting import Submitting
 from services.match_engine.telling import error_message, refusal_message
-from services.match_engine.together import cancel_all, first_of
 
 COMMANDS_MAX: Final = 256
 """How many commands a gateway may have unanswered (start)."""

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Final
 
 from libs.chassis.status import refused
+from libs.chassis.together import cancel_all, first_of
 from libs.kernel.command_ids import fire_id
 from libs.kernel.ids import MatchId, is_uuid
 from libs.kernel.reasons import Reason
@@ -12,7 +13,6 @@ from libs.wire.requests import Checks
 from opolyx.match.v1 import match_service_pb2 as pb
 from services.match_engine.deciding import Decider, Fired, Outcome
 from services.match_engine.telling import error_message
-from services.match_engine.together import cancel_all, first_of
 
 UNANSWERED_MAX: Final = 256
 """How many fires of a stream are under way at most; the next is read when there is room."""

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
 from libs.chassis.status import refused
+from libs.chassis.together import cancel_all, first_of
 from libs.kernel.clock import Clock
 from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
@@ -17,7 +18,6 @@ from services.match_engine.followed import Followed
 from services.match_engine.pulses import Pulses
 from services.match_engine.pushes import Pushes
 from services.match_engine.telling import error_message
-from services.match_engine.together import cancel_all, first_of
 
 Send = Callable[[bytes], Awaitable[None]]
 

@@ -7,6 +7,7 @@ from typing import Final
 import grpc
 
 from libs.chassis.status import refused
+from libs.chassis.together import cancel_all
 from libs.kernel.reasons import Reason
 from libs.store.ownership import Assignment
 from opolyx.engine.v1 import shard_service_pb2 as pb
@@ -58,8 +59,7 @@ class ShardServicer(pb_grpc.ShardServiceServicer):
                 waits, timeout=self._sign_of_life_s, return_when=asyncio.FIRST_COMPLETED
             )
         finally:
-            for wait in waits:
-                wait.cancel()
+            await cancel_all(waits)
 
     def _response(self, assignments: Sequence[Assignment]) -> pb.WatchShardsResponse:
         engines: dict[str, pb.WatchShardsResponse.Engine] = {}

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Final, NoReturn
 
 from libs.chassis.calls import StreamContext
+from libs.chassis.together import first_of
 from libs.kernel.clock import Clock
 from libs.kernel.reasons import Reason
 from libs.store.ports import MatchStore
@@ -15,7 +16,6 @@ from services.match_engine.deciding import Decider
 from services.match_engine.follow_stream import Following, FollowStream
 from services.match_engine.pushes import Pushes
 from services.match_engine.submitting import Submitting
-from services.match_engine.together import first_of
 
 PULSE_S: Final = 1.0
 """How often either side of a stream gives a sign of life."""

@@ -1,14 +1,14 @@
 """The composition root of progression."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Final
 
+from libs.chassis.background import Background
 from libs.chassis.engine_records import EngineRecords
 from libs.chassis.foundation import Foundation
-from libs.chassis.process import Service, keep_running
+from libs.chassis.process import Service
 from libs.chassis.sealing import Sealer
 from libs.chassis.server import GrpcServer
 from libs.eventlog.dead_letters import DeadLetters
@@ -55,13 +55,8 @@ async def _opened(
             ProgressionServicer(Profiles(connections)),
             SERVICE,
         )
-        async with server, asyncio.TaskGroup() as background:
-            work = (
-                background.create_task(keep_running("progression_reader", read)),
-                background.create_task(keep_running("progression_publisher", publisher.run)),
-            )
-            try:
+        async with Background() as background:
+            background.keep("progression_reader", read)
+            background.keep("progression_publisher", publisher.run)
+            async with server:
                 yield server
-            finally:
-                for task in work:
-                    task.cancel()

@@ -1,13 +1,13 @@
 """Puts the timer together."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
+from libs.chassis.background import Background
 from libs.chassis.engine_records import EngineRecords
 from libs.chassis.foundation import Foundation
-from libs.chassis.process import Service, keep_running
+from libs.chassis.process import Service
 from libs.chassis.server import GrpcServer
 from opolyx.timer.v1 import timer_service_pb2 as pb
 from opolyx.timer.v1 import timer_service_pb2_grpc as pb_grpc
@@ -51,12 +51,8 @@ async def _opened(settings: TimerSettings, foundation: Foundation) -> AsyncItera
         server = GrpcServer(foundation.terms(NAME, settings.timer, ALLOWED))
         descriptor = pb.DESCRIPTOR.services_by_name["TimerService"]
         server.add(pb_grpc.add_TimerServiceServicer_to_server, TimerServicer(firing), descriptor)
-        async with asyncio.TaskGroup() as group:
-            work = [
-                group.create_task(firing.run()),
-                group.create_task(keep_running("timer_learning", learn)),
-            ]
+        async with Background() as background:
+            background.start(firing.run())
+            background.keep("timer_reader", learn)
             async with server:
                 yield server
-            for task in work:
-                task.cancel()

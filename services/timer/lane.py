@@ -9,6 +9,7 @@ from typing import Final, NoReturn, TypeAlias
 import grpc
 
 from libs.chassis.channels import Channel
+from libs.chassis.together import end
 from libs.kernel.command_ids import fire_id
 from libs.telemetry import logs
 from opolyx.match.v1 import match_service_pb2 as pb
@@ -102,11 +103,7 @@ class Lane:
         finally:
             self._patience = None
             stream.cancel()
-            writing.cancel()
-            # Not awaited itself, or who cancels us could be taken for who cancelled it.
-            await asyncio.wait([writing])
-            if not writing.cancelled():
-                writing.result()
+            await end(writing)
         return why, was_answered
 
     async def _write(self, stream: _Stream) -> None:

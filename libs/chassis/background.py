@@ -1,13 +1,18 @@
-"""What runs beside the calls of clients, for as long as the gateway does."""
+"""What runs beside the calls of clients, for as long as a service does."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from types import TracebackType
 from typing import Any, Self
 
+from libs.chassis.process import keep_running
+
 
 class Background:
-    """A group of tasks: one that fails ends whoever has it open, and all end with it."""
+    """A group of tasks: one that fails ends whoever has it open, and all end with it.
+
+    Open it before the server whose handlers need it: then it outlasts their last calls.
+    """
 
     def __init__(self) -> None:
         self._group = asyncio.TaskGroup()
@@ -19,6 +24,10 @@ class Background:
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         return task
+
+    def keep(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        """Run *work*, and again where it fails for a while. See `keep_running`."""
+        self.start(keep_running(name, work))
 
     async def __aenter__(self) -> Self:
         """Begin."""

@@ -30,3 +30,12 @@ async def cancel_all(tasks: Iterable["asyncio.Task[Any]"]) -> None:
     for task in cancelled:
         if not task.cancelled():
             task.exception()
+
+
+async def end(task: "asyncio.Task[None]") -> None:
+    """Cancel *task* and return when it has ended. Raises what it failed with, if it did."""
+    task.cancel()
+    # Not awaited itself, or who cancels us could be taken for who cancelled it.
+    await asyncio.wait([task])
+    if not task.cancelled():
+        task.result()
