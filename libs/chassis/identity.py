@@ -17,6 +17,9 @@ from opolyx.engine.v1 import caller_pb2
 SIZE_MAX: Final = 8 * 1024
 """How long a token may be, in characters."""
 
+SUBJECT_MAX: Final = 255
+"""How long a subject may be, in characters; RFC 7519 leaves it open, OpenID Connect has this."""
+
 NAME_MAX: Final = 64
 """How much of a name is taken from a token, in characters."""
 
@@ -192,7 +195,7 @@ class TokenVerifier:
 
     def _caller(self, claims: dict[str, Any], now_ms: int) -> Caller:
         subject, leeway_ms = claims["sub"], self._rules.leeway_ms
-        if not isinstance(subject, str) or not subject:
+        if not _is_subject(subject):
             raise _invalid("subject")
         if _ms(claims["iat"]) > now_ms + leeway_ms:
             raise _invalid("issued_at")
@@ -225,6 +228,11 @@ def token_type(token: str) -> str:
 def _type_of(header: dict[str, Any]) -> str:
     # RFC 7515 lets the prefix be left out, and it mostly is.
     return str(header.get("typ", "")).lower().removeprefix("application/")
+
+
+def _is_subject(claimed: object) -> bool:
+    # No database takes the character zero.
+    return isinstance(claimed, str) and 0 < len(claimed) <= SUBJECT_MAX and "\0" not in claimed
 
 
 def _roles(claimed: object) -> frozenset[str]:

@@ -104,6 +104,8 @@ async def test_roles_are_those_that_a_person_can_have(
         (token(exp=None), "claims"),
         (token(sub=None), "claims"),
         (token(sub=""), "subject"),
+        (token(sub="a" * 256), "subject"),
+        (token(sub="a\0"), "subject"),
         (token(sub=7), "token"),
         (token(iat=NOW_S + 6), "issued_at"),
         (token(nbf=NOW_S + 6), "not_before"),
