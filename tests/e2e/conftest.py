@@ -17,3 +17,16 @@ async def stage() -> AsyncIterator[Stage]:
 async def table(stage: Stage) -> Table:
     """Return a match of two people that has just begun."""
     return await stage.table()
+
+
+@pytest.fixture(scope="session")
+async def mortal() -> AsyncIterator[Stage]:
+    """Return a whole system that may be stopped and started again, and is soon tired of callers."""
+    limits = {
+        "OPOLYX_GATEWAY__RATE__PER_S": "5",
+        "OPOLYX_GATEWAY__RATE__BURST": "300",
+        "OPOLYX_GATEWAY__COMMAND_RATE__PER_S": "1",
+        "OPOLYX_GATEWAY__COMMAND_RATE__BURST": "60",
+    }
+    async with running_system(**{**HASTY, **limits}) as system, on_stage(system) as stage:
+        yield stage

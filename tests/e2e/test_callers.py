@@ -105,6 +105,15 @@ async def test_a_spectator_looks_at_all_and_does_nothing(stage: Stage) -> None:
     assert refused == dict.fromkeys(DOING | FOR_SERVICES, NOT_ALLOWED)
 
 
+async def test_a_spectator_has_no_seat_whatever_else_the_account_has(
+    stage: Stage, table: Table
+) -> None:
+    shown = await table.match(stage.person(table.names[0], "spectator"))
+
+    assert not shown.HasField("viewer_seat")
+    assert (await table.match()).viewer_seat == 0
+
+
 async def test_the_other_services_know_no_people(stage: Stage) -> None:
     peers = stage.system.settings.peers
     served = {

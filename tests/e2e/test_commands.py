@@ -1,13 +1,13 @@
 """Commands that are wrong change nothing and say why, as a call and on a stream alike.
 
-Cited: W3, W4, W6; TURN-1, AUC-1, BOARD-2, FAIR-1, SETUP-3, TRADE-1.
+Cited: W3-W6; TURN-1, AUC-1, BOARD-2, FAIR-1, SETUP-3, TRADE-1.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -17,11 +17,13 @@ from grpc import StatusCode
 
 from libs.kernel.command_ids import fire_id
 from libs.kernel.ids import MatchId
+from libs.wire.chain import follow
+from libs.wire.commands import message_of
 from opolyx.match.v1 import command_pb2
 from opolyx.match.v1 import match_service_pb2 as pb
 from opolyx.record.v1 import event_pb2
 from tests.chassis.answers import failure
-from tests.e2e.rig import Head, Refusal, Stage, Table, refusal, refusal_in, refusal_of
+from tests.e2e.rig import Head, Refusal, Stage, Table, choice, refusal, refusal_in, refusal_of
 from tests.support.calling import Client, new_id, next_of, rest_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.postgres]
@@ -244,6 +246,30 @@ async def test_a_command_that_is_sent_twice_at_once_happens_once(scene: Scene) -
     assert {reply.SerializeToString() for reply in replies} == {replies[0].SerializeToString()}
     assert records[-1].first_seq == scene.head.sequence + 1
     assert (records[-1].last_seq, records[-1].hash) == (replies[0].sequence, replies[0].chain_hash)
+
+
+async def test_whoever_goes_away_in_the_middle_finds_the_command_done_once(table: Table) -> None:
+    """W3, W5."""
+    for number in range(20):
+        match = await table.state()
+        seat = match.pending_seats()[0]
+        person = table.people[seat]
+        request = pb.SubmitCommandRequest(
+            match_id=table.match_id,
+            command_id=new_id(),
+            command=message_of(choice(match, seat)),
+            expected_sequence=match.sequence,
+        )
+        call = person.match.SubmitCommand(request, metadata=person.metadata, timeout=10)
+        # Nowhere, on the way, at the engine, in the commit, on the way back.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(number * 0.0005):
+                await asyncio.shield(call)
+        call.cancel()
+        reply = await person.call(person.match.SubmitCommand, request)
+        [record] = [r for r in follow(await table.records()) if r.first_seq > match.sequence]
+
+        assert (record.command_id, record.last_seq) == (request.command_id, reply.sequence)
 
 
 async def test_a_stream_answers_every_command_in_order(scene: Scene) -> None:

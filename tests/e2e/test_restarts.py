@@ -4,7 +4,6 @@ Cited: W6, T8; I1, I3; CLOCK-1.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any, Final, NamedTuple
 
 import grpc
@@ -19,9 +18,8 @@ from libs.rules.match import Match
 from libs.wire.chain import follow, rebuild
 from libs.wire.record import SYSTEM, StoredRecord
 from tests.chassis.answers import failure
-from tests.e2e.rig import HASTY, Stage, Table, on_stage, refusal_of
+from tests.e2e.rig import Stage, Table, refusal_of
 from tests.support.calling import next_of, rest_of
-from tests.support.system import running_system
 
 pytestmark = [pytest.mark.slow, pytest.mark.postgres]
 
@@ -31,13 +29,6 @@ renewal of a lease to the next one, and all that serves players comes up after t
 
 GRACE_S: Final = 10.0
 """How long a stop may take in all."""
-
-
-@pytest.fixture(scope="module")
-async def mortal() -> AsyncIterator[Stage]:
-    """Return a whole system that may be stopped and started again."""
-    async with running_system(**HASTY) as system, on_stage(system) as stage:
-        yield stage
 
 
 class Left(NamedTuple):
