@@ -1,5 +1,6 @@
 """The one consumer loop: an entry is handled, becomes a dead letter, or ends the loop (R3)."""
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, NoReturn, Protocol
@@ -10,6 +11,9 @@ from libs.telemetry import logs, metrics, names, traces
 
 TICK_S: Final = 1.0
 """How often a handler settles when nothing comes."""
+
+SETTLE_S: Final = 0.5
+"""How often it does while entries keep coming (start): each time costs some commits."""
 
 _HANDLED: Final = "handled"
 
@@ -32,7 +36,7 @@ class Handler(Protocol):
         ...
 
     async def settle(self) -> bool:
-        """Finish what is in hand, as far as may be; after every fetch, each second at least.
+        """Finish what is in hand, as far as may be: after a fetch, and each second at least.
 
         Returns whether nothing is in hand any more: only then is the group's position committed.
         """
@@ -91,15 +95,21 @@ class _Consumer:
         self._lag = _LAG.labels(group)
 
     async def run(self) -> NoReturn:
+        loop = asyncio.get_running_loop()
         # The last delivery of each partition that is handled and not yet committed.
         open_ends: dict[tuple[str, int], Delivery] = {}
+        settle_at_s = loop.time()
         while True:
-            for delivery in await self._subscription.fetch(wait_s=TICK_S):
+            wait_s = max(settle_at_s - loop.time(), 0.0) if open_ends else TICK_S
+            for delivery in await self._subscription.fetch(wait_s=wait_s):
                 await self._deal_with(delivery)
                 open_ends[delivery.entry.topic, delivery.partition] = delivery
+            if loop.time() < settle_at_s:
+                continue
             if await self._handler.settle() and open_ends:
                 await self._subscription.commit(list(open_ends.values()))
                 open_ends.clear()
+            settle_at_s = loop.time() + SETTLE_S
             self._lag.set(self._subscription.lag())
 
     async def _deal_with(self, delivery: Delivery) -> None:

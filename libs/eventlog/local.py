@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import Final
 
 from libs.eventlog.ports import Delivery, Entry, Subscription
-from libs.eventlog.storage import LogStorage, Place
+from libs.eventlog.recent import Recent
+from libs.eventlog.storage import LogStorage, Place, share_of
 from libs.eventlog.topics import PARTITIONS
 from libs.kernel.clock import Clock
 from libs.telemetry import metrics, names, traces
@@ -33,11 +34,14 @@ class LocalEventLog:
     def __init__(self, storage: LogStorage, clock: Clock, *, poll_s: float = POLL_S) -> None:
         self._storage = storage
         self._clock = clock
-        self.poll_s: Final = poll_s
+        self._poll_s = poll_s
+        # By topic, when to look next for what other processes have written; by the loop's clock.
+        self._look_at: dict[str, float] = {}
         self._ends: dict[Place, int] = {}
         self._groups: defaultdict[str, list[_Member]] = defaultdict(list)
         self._writes: set[asyncio.Task[None]] = set()
         self._bell = asyncio.Event()
+        self.recent: Final = Recent()
 
     async def append(self, entries: Sequence[Entry]) -> None:
         """See `EventLog.append`. A cancelled append is written all the same."""
@@ -79,7 +83,10 @@ class LocalEventLog:
             self._rebalance(members)
 
     async def _write(self, entries: Sequence[Entry]) -> None:
-        self.learn(await self._storage.append(entries, at_ms=self._clock.now_ms()))
+        at_ms = self._clock.now_ms()
+        ends = await self._storage.append(entries, at_ms=at_ms)
+        self.recent.add(entries, ends, at_ms)
+        self._learn(ends)
 
     def _written(self, write: asyncio.Task[None]) -> None:
         self._writes.discard(write)
@@ -99,13 +106,32 @@ class LocalEventLog:
         """What rings once, when there is something new. Take it first, then look, then wait."""
         return self._bell
 
-    def end(self, place: Place) -> int:
-        """Return the next offset of a place, as far as this process knows."""
-        return self._ends.get(place, 0)
+    @property
+    def ends(self) -> Mapping[Place, int]:
+        """The next offset of each place that has entries, as far as this process knows."""
+        return self._ends
 
-    def learn(self, ends: Mapping[Place, int]) -> None:
+    async def look(self, topics: Sequence[str]) -> float:
+        """Find what other processes have written, for all members at once, if it is time.
+
+        Returns when it is time again, by the loop's clock.
+        """
+        now_s = asyncio.get_running_loop().time()
+        due = [topic for topic in topics if self._look_at.get(topic, 0.0) <= now_s]
+        if due:
+            for topic in due:
+                self._look_at[topic] = now_s + self._poll_s
+            try:
+                self._learn(await self._storage.ends(due))
+            except BaseException:
+                for topic in due:
+                    del self._look_at[topic]
+                raise
+        return min((self._look_at[topic] for topic in topics), default=now_s + self._poll_s)
+
+    def _learn(self, ends: Mapping[Place, int]) -> None:
         """Take note of how far places reach, and wake the readers if that is further."""
-        further = {place: end for place, end in ends.items() if end > self.end(place)}
+        further = {place: end for place, end in ends.items() if end > self._ends.get(place, 0)}
         if further:
             self._ends.update(further)
             self._ring()
@@ -132,7 +158,6 @@ class _Member:
         self._topics = topics
         self._group = group
         self._positions: dict[Place, int] = {}
-        self._look_at = 0.0  # of the loop's clock; at once
         self.is_rebalanced = False
 
     async def fetch(self, *, wait_s: float) -> Sequence[Delivery]:
@@ -143,19 +168,19 @@ class _Member:
             bell = self._log.bell
             if not self.is_rebalanced:
                 await self._rebalance()
-            if loop.time() >= self._look_at:
-                await self._look()
+            look_at = await self._log.look(self._topics)
+            ends = self._log.ends
             news = {
                 place: position
                 for place, position in self._positions.items()
-                if position < self._log.end(place)
+                if position < ends.get(place, 0)
             }
             if news:
                 return await self._read(news)
             if loop.time() >= give_up_at:
                 return ()
             with suppress(TimeoutError):
-                async with asyncio.timeout_at(min(give_up_at, self._look_at)):
+                async with asyncio.timeout_at(min(give_up_at, look_at)):
                     await bell.wait()
 
     async def commit(self, deliveries: Sequence[Delivery]) -> None:
@@ -169,7 +194,8 @@ class _Member:
 
     def lag(self) -> int:
         """See `Subscription.lag`."""
-        return sum(self._log.end(place) - offset for place, offset in self._positions.items())
+        ends = self._log.ends
+        return sum(ends.get(place, offset) - offset for place, offset in self._positions.items())
 
     def reads(self, topic: str) -> bool:
         """Tell whether this member takes part in reading *topic*."""
@@ -191,18 +217,23 @@ class _Member:
             for place in self._share(topic)
         }
 
-    async def _look(self) -> None:
-        """Find what other processes have written, and at first whatever there is."""
-        self._log.learn(await self._storage.ends(self._topics))
-        self._look_at = asyncio.get_running_loop().time() + self._log.poll_s
-
     def _share(self, topic: str) -> list[Place]:
         readers = [member for member in self._members if member.reads(topic)]
         first, step = readers.index(self), len(readers)
         return [Place(topic, partition) for partition in range(first, PARTITIONS, step)]
 
     async def _read(self, news: Mapping[Place, int]) -> Sequence[Delivery]:
-        deliveries = await self._storage.read(news, limit=FETCH_LIMIT)
+        share = share_of(FETCH_LIMIT, len(news))
+        deliveries: list[Delivery] = []
+        stored: dict[Place, int] = {}
+        for place, offset in news.items():
+            recent = self._log.recent.read(place, offset, share)
+            if recent:
+                deliveries += recent
+            else:
+                stored[place] = offset
+        if stored:
+            deliveries += await self._storage.read(stored, limit=FETCH_LIMIT)
         for delivery in deliveries:
             place = Place(delivery.entry.topic, delivery.partition)
             self._positions[place] = delivery.offset + 1

@@ -193,3 +193,19 @@ async def test_nothing_is_committed_while_a_handler_has_something_in_hand(
 
     assert was_uncommitted
     assert end == 2
+
+
+async def test_a_handler_settles_now_and_then_while_entries_keep_coming(
+    log: LocalEventLog,
+) -> None:
+    batch = Batch()
+    batch.may_finish = True
+    async with asyncio.timeout(10), consuming(log, batch):
+        for number in range(20):
+            await log.append([entry(value=b"%d" % number)])
+            await asyncio.sleep(0)
+        settled = 1
+        while len(await batch.settled.get()) < 20:
+            settled += 1
+
+    assert settled <= 3
