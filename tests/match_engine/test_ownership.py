@@ -29,6 +29,7 @@ class Store(MemoryOwnership):
         super().__init__(clock)
         self.is_away = False
         self.is_silent = False
+        self.is_asked_in_vain = False
         self.during_renewal: Callable[[], None] = _nothing
         self.during_claim: Callable[[], None] = _nothing
 
@@ -53,7 +54,11 @@ class Store(MemoryOwnership):
 
     async def _reach(self) -> None:
         if self.is_silent:
-            await asyncio.Event().wait()
+            self.is_asked_in_vain = True
+            try:
+                await asyncio.Event().wait()
+            finally:
+                self.is_asked_in_vain = False
         if self.is_away:
             raise StoreUnavailableError
 
@@ -313,16 +318,18 @@ async def test_what_lapses_while_it_is_renewed_is_taken_anew_with_its_outage(
 
 
 async def test_it_lapses_in_time_whatever_a_renewal_waits_for() -> None:
-    holder = Leaseholder(Store(ManualClock(0)), "ann", lambda: "ann:1", terms=QUICK)
-    lost: list[Collection[int]] = []
-    holder.tell(lost.append)
-    await holder.renew()
+    store = Store(ManualClock(0))
+    holder = Leaseholder(store, "ann", lambda: "ann:1", terms=QUICK)
+    lost: list[tuple[Collection[int], bool]] = []
+    holder.tell(lambda shards: lost.append((shards, store.is_asked_in_vain)))
 
-    watching = asyncio.create_task(holder._watch())
-    await until(lambda: bool(lost))
-    watching.cancel()
+    async with running(holder):
+        await until(lambda: holder.is_held)
+        store.is_silent = True
+        await until(lambda: bool(lost))
 
-    assert lost == [ALL]
+    # The renewal that had begun was still waiting.
+    assert lost == [(ALL, True)]
 
 
 async def test_it_ends_when_it_is_replaced() -> None:
