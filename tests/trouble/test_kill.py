@@ -13,10 +13,12 @@ import grpc
 import pytest
 from grpc import StatusCode
 
+from libs.chassis.status import answer_of
 from libs.client.client import Client
 from libs.client.replies import Accepted
 from libs.kernel.clock import SystemClock
 from libs.kernel.ids import CommandId, MatchId, fresh_id
+from libs.kernel.reasons import Reason
 from libs.simulation.auditing import audit
 from libs.wire.chain import follow
 from libs.wire.record import StoredRecord
@@ -35,6 +37,7 @@ PLAYERS: Final = 3
 MOVES: Final = 5
 """Records that each player sees between two kills, at least."""
 VICTIMS: Final = ("process", "postgres", "both")
+PASSING: Final = (StatusCode.UNAVAILABLE, StatusCode.DEADLINE_EXCEEDED)
 CLOCK: Final = SystemClock()
 
 T = TypeVar("T")
@@ -105,13 +108,18 @@ class Player:
 
 
 async def persist(call: Callable[[], Awaitable[T]]) -> T:
-    """Call until there is an answer, as a client does that has a command's id."""
+    """Call until there is an answer, as a client does that has a command's id.
+
+    Whose match has just ended is told of it before the lobby has read that in the log.
+    """
     async with asyncio.timeout(60):
         while True:
             try:
                 return await call()
             except grpc.aio.AioRpcError as error:
-                if error.code() not in (StatusCode.UNAVAILABLE, StatusCode.DEADLINE_EXCEEDED):
+                told = answer_of(error).told
+                is_bound = told is not None and told.reason == Reason.ALREADY_IN_MATCH
+                if error.code() not in PASSING and not is_bound:
                     raise
                 await asyncio.sleep(0.1)
 
