@@ -1,4 +1,4 @@
-"""Tells the timer service which deadlines are open, right after they were made (T2).
+"""Tells the timer service which deadlines are open, soon after they were made (T2).
 
 The timer is a memory that may be lost, and play never waits for it. While it is away nothing is
 kept for it: whatever is loaded is told when the stream to it opens again.
@@ -33,6 +33,10 @@ DEADLINES_MAX: Final = 2_000
 
 PATIENCE_S: Final = 5.0
 """How long a batch may go unanswered before the stream is taken for dead (start)."""
+
+LINGER_S: Final = 0.1
+"""How long deadlines wait for company (start): a message and its answer cost as much as a decision,
+and none is due within seconds."""
 
 _DELAY_S: Final = 0.1
 _DELAY_MAX_S: Final = 2.0
@@ -156,6 +160,7 @@ class Arming:
                 while not self._waiting or len(self._unanswered) >= UNANSWERED_MAX:
                     self._something.clear()
                     await self._something.wait()
+                await asyncio.sleep(LINGER_S)
                 request = pb.ArmRequest(batch=request.batch + 1, matches=self._next())
                 overdue_s = asyncio.get_running_loop().time() + self._patience_s
                 if not self._unanswered:
