@@ -110,16 +110,17 @@ class Subscriber:
         """Return the next message, with the sequence of the record that it is, 0 for none."""
         return self._queue.popleft() if self._queue else None
 
-    async def ring(self, timeout_s: float) -> bool:
-        """Return as soon as there is something to do; False if that takes too long."""
+    def nudge(self) -> None:
+        """Wake whoever waits for the bell, though there is nothing to do."""
+        self._bell.set()
+
+    async def ring(self) -> bool:
+        """Return as soon as there is something to do; False after a nudge, if there is nothing."""
         if self._queue or self.farewell is not None:
             return True
         self._bell.clear()
-        try:
-            async with asyncio.timeout(timeout_s):
-                return await self._bell.wait()
-        except TimeoutError:
-            return False
+        await self._bell.wait()
+        return bool(self._queue) or self.farewell is not None
 
     def _push(self, data: bytes, last_seq: int) -> None:
         if self.is_closed:

@@ -7,6 +7,7 @@ from typing import Any, Final, Generic, TypeVar
 import grpc
 
 from libs.chassis.together import cancel_all
+from libs.chassis.watchdog import Watchdog
 
 PULSE_S: Final = 1.0
 """How often each side gives a sign of life."""
@@ -40,7 +41,7 @@ class Upstream(Generic[Out, In]):
         self._pulse = pulse
         self._take = take
         self._outbox: asyncio.Queue[Out] = asyncio.Queue(OUTBOX_MAX)
-        self._overflowed = asyncio.Event()
+        self._given_up = asyncio.Event()
         self.is_lost = False
 
     def send(self, frame: Out) -> None:
@@ -48,19 +49,21 @@ class Upstream(Generic[Out, In]):
         try:
             self._outbox.put_nowait(frame)
         except asyncio.QueueFull:
-            self._overflowed.set()
+            self._given_up.set()
 
     async def run(self) -> None:
         """Keep the stream until it ends, whoever ends it, or falls silent."""
         call = self._dial()
+        silence = Watchdog(SILENCE_S, self._given_up.set)
         works = [
             asyncio.create_task(work)
-            for work in (self._hear(call), self._write(call), self._beat(), self._overflow())
+            for work in (self._hear(call, silence), self._write(call), self._beat(), self._lose())
         ]
         try:
             done, _ = await asyncio.wait(works, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self.is_lost = True
+            silence.close()
             call.cancel()
             await cancel_all(works)
         for task in done:
@@ -68,14 +71,13 @@ class Upstream(Generic[Out, In]):
             if not task.cancelled():
                 task.result()
 
-    async def _hear(self, call: Any) -> None:
-        loop = asyncio.get_running_loop()
+    async def _hear(self, call: Any, silence: Watchdog) -> None:
+        silence.watch()
         try:
-            async with asyncio.timeout(SILENCE_S) as silence:
-                while (frame := await call.read()) is not grpc.aio.EOF:
-                    silence.reschedule(loop.time() + SILENCE_S)
-                    self._take(frame)
-        except (grpc.aio.AioRpcError, TimeoutError):
+            while (frame := await call.read()) is not grpc.aio.EOF:
+                silence.watch()
+                self._take(frame)
+        except grpc.aio.AioRpcError:
             return
 
     async def _write(self, call: Any) -> None:
@@ -90,5 +92,6 @@ class Upstream(Generic[Out, In]):
             await asyncio.sleep(PULSE_S)
             self.send(self._pulse())
 
-    async def _overflow(self) -> None:
-        await self._overflowed.wait()
+    async def _lose(self) -> None:
+        """Return when the other side has left too much waiting, or has said nothing for long."""
+        await self._given_up.wait()

@@ -11,6 +11,7 @@ import grpc
 from libs.chassis.calls import StreamContext
 from libs.chassis.faults import refusal_of
 from libs.chassis.status import RefusedError, refused
+from libs.chassis.watchdog import Watchdog
 from libs.kernel.reasons import Reason
 from libs.wire.record import chain_hash, open_envelope
 from libs.wire.requests import Checks
@@ -77,6 +78,7 @@ class Watching:
         self._sent_seq = 0
         self._sending: asyncio.Timeout | None = None
         self._is_stuck = False
+        self._writing = Watchdog(streams.settings.write_timeout_s, self._give_up)
         self.subscriber: Final = Subscriber(streams.settings.queue_max)
         self.subscriber.on_close(self._hurry)
 
@@ -105,6 +107,7 @@ class Watching:
                 self._streams.matches.leave(followed, self._caller)
         finally:
             self._streams.open.discard(self.subscriber)
+            self._writing.close()
 
     async def tell(
         self, followed: FollowedMatch, before_end: Callable[[], Awaitable[None]] | None = None
@@ -206,22 +209,29 @@ class Watching:
 
     async def _live(self, followed: FollowedMatch) -> None:
         subscriber = self.subscriber
-        while True:
-            message = subscriber.pop()
-            if message is not None:
-                data, last_seq = message
-                await self._send(data)
-                self._sent_seq = last_seq or self._sent_seq
-            elif subscriber.farewell is not None:
-                return
-            elif not await subscriber.ring(self._streams.settings.heartbeat_s):
-                await self._send(self._heartbeat(followed.head_seq))
+        quiet = Watchdog(self._streams.settings.heartbeat_s, subscriber.nudge)
+        try:
+            while True:
+                message = subscriber.pop()
+                if message is not None:
+                    data, last_seq = message
+                    await self._send(data)
+                    self._sent_seq = last_seq or self._sent_seq
+                    continue
+                if subscriber.farewell is not None:
+                    return
+                quiet.watch()
+                if not await subscriber.ring():
+                    await self._send(self._heartbeat(followed.head_seq))
+        finally:
+            quiet.close()
 
     async def _send(self, data: bytes) -> None:
         if self.subscriber.is_closed:
             raise _EndedError
+        self._writing.watch()
         try:
-            async with asyncio.timeout(self._streams.settings.write_timeout_s) as self._sending:
+            async with asyncio.timeout(None) as self._sending:
                 await self._context.send(data)
         except TimeoutError:
             # gRPC still has it, and takes nothing more until the client has taken that.
@@ -229,9 +239,15 @@ class Watching:
             raise refused(Reason.SLOW_READER) from None
         finally:
             self._sending = None
+            self._writing.rest()
+
+    def _give_up(self) -> None:
+        """Wait no longer for the client to take what is sent just now."""
+        if self._sending is not None and not self._sending.expired():
+            self._sending.reschedule(asyncio.get_running_loop().time())
 
     def _hurry(self) -> None:
-        """Give up what a client does not take, now that nothing more is to be sent."""
+        """Give up what a client does not take soon, now that nothing more is to be sent."""
         if self._sending is not None and not self._sending.expired():
             self._sending.reschedule(asyncio.get_running_loop().time() + LAST_WORD_S)
 
