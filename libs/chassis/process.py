@@ -6,12 +6,16 @@ Nothing here forks, and nothing may: a process that has imported grpc cannot be 
 import asyncio
 import gc
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Final
 
+from libs.chassis.settings import SettingsError
+from libs.store.embedded import EmbeddedServerError
+from libs.store.migrate import MigrationError
+from libs.store.ports import StoreUnavailableError, UnsafeStoreError
 from libs.telemetry import logs, metrics, names
 
 FORCED_S: Final = 1.0
@@ -22,6 +26,21 @@ YOUNG_OBJECTS: Final = 10_000
 
 _log: Final = logs.get()
 _RESTARTS: Final = metrics.counter(names.RESTARTS)
+
+
+class AddressError(Exception):
+    """A process cannot listen where it should: the address is taken, or is not ours."""
+
+
+_FROM_OUTSIDE: Final = (
+    AddressError,
+    EmbeddedServerError,
+    MigrationError,
+    SettingsError,
+    StoreUnavailableError,
+    UnsafeStoreError,
+)
+"""What no change of ours would mend. Their text says all; a traceback would only hide it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +65,24 @@ def run(services: Sequence[Service], *, grace_s: float) -> int:
         asyncio.run(_until_signalled([*services, memory], grace_s))
     except asyncio.CancelledError:
         return 1  # the second signal
-    except Exception:  # noqa: BLE001 - the last place that can say what happened
-        _log.exception("service_failed")
+    except Exception as error:  # noqa: BLE001 - the last place that can say what happened
+        causes = list(_causes(error))
+        if all(isinstance(cause, _FROM_OUTSIDE) for cause in causes):
+            for cause in causes:
+                _log.error("service_failed", error=type(cause).__name__, reason=str(cause))
+        else:
+            _log.exception("service_failed")
         return 1
     return 0
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Go through what *error* is or, where it is a group, what is in it."""
+    if isinstance(error, BaseExceptionGroup):
+        for part in error.exceptions:
+            yield from _causes(part)
+    else:
+        yield error
 
 
 async def serve(services: Sequence[Service], *, stop: asyncio.Event, grace_s: float) -> None:

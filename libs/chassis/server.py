@@ -11,6 +11,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from libs.chassis.edge import Edge, Terms
+from libs.chassis.process import AddressError
 from libs.telemetry import logs
 
 CORE_BYTES_MIN: Final = 4 * 1024 * 1024
@@ -24,10 +25,6 @@ _PING_INTERVAL_MS: Final = 5_000
 _HEALTH_S: Final = 1.0
 
 _log: Final = logs.get()
-
-
-class AddressError(Exception):
-    """The server cannot listen where it should: the address is taken, or is not ours."""
 
 
 class GrpcServer:
@@ -130,7 +127,9 @@ class GrpcServer:
                 return self._server.add_secure_port(address, self._credentials)
             return self._server.add_insecure_port(address)
         except RuntimeError as error:
-            raise AddressError(f"cannot listen on {address}") from error
+            # Which of the two it is stands in the line that grpc's own library writes to stderr.
+            text = f"cannot listen on {address}: it is taken, or no address of this machine"
+            raise AddressError(text) from error
 
 
 def _options(terms: Terms) -> list[tuple[str, Any]]:

@@ -1,4 +1,5 @@
 import asyncio
+import json
 import signal
 import subprocess
 import sys
@@ -141,7 +142,7 @@ import asyncio
 import sys
 from contextlib import asynccontextmanager
 
-from libs.chassis.process import Service, run
+from libs.chassis.process import AddressError, Service, run
 from libs.telemetry import logs
 
 logs.configure()
@@ -150,6 +151,8 @@ logs.configure()
 async def service():
     if "fails" in sys.argv:
         raise ValueError("bug")
+    if "taken" in sys.argv:
+        raise ExceptionGroup("of a task group", [AddressError("7070 is taken")])
     print("ready", flush=True)
     yield
     if "stuck" in sys.argv:
@@ -204,4 +207,15 @@ def test_a_failure_is_told_and_is_the_exit_code() -> None:
 
     assert output == ""
     assert '"event": "service_failed"' in logged
+    assert program.returncode == 1
+
+
+def test_what_is_no_bug_is_told_in_one_line_and_without_a_traceback() -> None:
+    with started("taken") as program:
+        _, logged = program.communicate(timeout=30)
+    line = json.loads(logged)
+
+    assert (line["event"], line["level"]) == ("service_failed", "error")
+    assert (line["error"], line["reason"]) == ("AddressError", "7070 is taken")
+    assert "exception" not in line
     assert program.returncode == 1

@@ -10,8 +10,9 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from libs.chassis.edge import Terms
+from libs.chassis.process import AddressError
 from libs.chassis.sections import ServerSettings
-from libs.chassis.server import AddressError, GrpcServer
+from libs.chassis.server import GrpcServer
 from libs.eventlog.ports import LogUnavailableError
 from libs.kernel.reasons import Reason
 from libs.store.ports import StoreUnavailableError
