@@ -22,6 +22,7 @@ from libs.wire.heads import SignedHead
 from libs.wire.record import StoredRecord
 from opolyx.match.v1 import match_service_pb2 as pb
 from services.console.exits import FAILED, NOT_FOUND, USAGE, stop
+from services.console.fleet import with_peers
 
 SUBJECT: Final = "opolyx-console"
 """Who this command line is, where nobody gives it a token."""
@@ -36,7 +37,7 @@ def ask(address: str | None, token_file: Path | None, work: Callable[[Client], A
     """Do *work* as a client of the gateway, or end the command with what was answered."""
     logs.configure(level="warning")
     try:
-        settings = load(NodeSettings, os.environ)
+        settings = load(NodeSettings, with_peers(os.environ))
         token = _token(settings, token_file)
     except SettingsError as error:
         stop(str(error), USAGE)

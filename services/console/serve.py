@@ -26,16 +26,16 @@ app = typer.Typer(add_completion=False)
 
 GREETING: Final = """
 opolyx is up: gRPC, with reflection and health, at {address}; its data is in {folder}
-Ctrl+C stops it, and whatever was acknowledged is kept. In another terminal:
+Ctrl+C stops it, and whatever was acknowledged is kept. In another terminal, with the same settings:
 
   {bin}opolyx demo       # one match, through services of its own
-  {bin}opolyx token --player ada       # who you are, for development
-
+{token}
   {bin}buf curl --protocol grpc --http2-prior-knowledge \\
-    -H "authorization: Bearer $({bin}opolyx token --player ada)" \\
+    -H "authorization: Bearer {bearer}" \\
     -d '{{"ruleSet": "{rule_set}", "seatCount": 2, "commandId": "{command_id}"}}' \\
     http://{address}/opolyx.lobby.v1.LobbyService/CreateRoom
 """
+_WHO_YOU_ARE: Final = "  {bin}opolyx token --player ada       # who you are, for development\n"
 
 
 @app.command()
@@ -67,18 +67,26 @@ def serve(
     raise typer.Exit(FAILED if process.run(services, grace_s=shared.shutdown_grace_s) else 0)
 
 
+def greeting(settings: NodeSettings, command_id: str) -> str:
+    """Return where the system is and how to talk to it, in lines that can be pasted."""
+    folder = _bin_folder()
+    is_development = settings.auth.mode == "dev"
+    return GREETING.format(
+        address=settings.peers.gateway,
+        folder=settings.data_folder,
+        bin=folder,
+        token=_WHO_YOU_ARE.format(bin=folder) if is_development else "",
+        # Where tokens are a provider's, nobody gets in by one of ours.
+        bearer=f"$({folder}opolyx token --player ada)" if is_development else "$TOKEN",
+        rule_set=DEFAULT_RULE_SET,
+        command_id=command_id,
+    )
+
+
 @asynccontextmanager
 async def _greeted(settings: NodeSettings, clock: Clock) -> AsyncIterator[None]:
-    """Say where the system is and how to talk to it, once all of it is there."""
-    typer.echo(
-        GREETING.format(
-            address=settings.peers.gateway,
-            folder=settings.data_folder,
-            bin=_bin_folder(),
-            rule_set=DEFAULT_RULE_SET,
-            command_id=fresh_id(clock.now_ms()),
-        )
-    )
+    """Greet, once all of the system is there."""
+    typer.echo(greeting(settings, fresh_id(clock.now_ms())))
     sys.stdout.flush()
     yield
 
