@@ -78,10 +78,12 @@ def demo(  # noqa: PLR0913, PLR0917 - the options of the command
 
     Seat 0 is a person's, played by this command; the others are bots. Where there is no terminal to
     draw in, it is told line by line. Exit codes: 0 the match has ended and all checks hold, 1 the
-    system failed, or nobody reads it any more, 2 no such number of seats, 3 no such rule set, 6 a
-    check does not hold.
+    system failed, or the output has nowhere to go, 2 no such number of seats, 3 no such rule set,
+    6 a check does not hold.
     """
     check_table(rule_set, seats)
+    if keep is not None and not keep.parent.is_dir():
+        stop(f"{keep.parent}: there is no such folder", FAILED)  # said before the match, not after
     seed = fresh_seed() if seed is None else seed
     console = Console(highlight=False)
     is_drawn = console.is_terminal and not console.is_dumb_terminal and output == Format.TABLE

@@ -47,6 +47,13 @@ def picture(match: Match, now_ms: int = 0) -> list[str]:
     return draw(match, names, ["First.", "Then."], now_ms).plain.split("\n")
 
 
+def test_what_could_not_be_kept_is_said_before_the_match(tmp_path: Path) -> None:
+    told = run("demo", f"--keep={tmp_path / 'none' / 'kept.opolyx'}")
+
+    assert (told.returncode, told.stdout) == (1, "")
+    assert told.stderr == f"{tmp_path / 'none'}: there is no such folder\n"
+
+
 @pytest.mark.slow
 @pytest.mark.postgres
 @pytest.mark.parametrize(("rule_set", "seats"), [("opolyx.speed@2", 2), ("opolyx.teams@2", 4)])
