@@ -84,7 +84,7 @@ class AuthSettings(Section):
     @model_validator(mode="after")
     def _has_keys(self) -> "AuthSettings":
         if self.mode == "jwks" and (self.jwks_file is None) == (self.jwks_url is None):
-            raise ValueError("with mode jwks, set jwks_file or jwks_url")
+            raise ValueError("with MODE jwks, set one of JWKS_FILE and JWKS_URL")
         return self
 
 

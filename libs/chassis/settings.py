@@ -27,6 +27,9 @@ SECTIONS: Final = frozenset(
 """The sections that there are. A process has some of them, and leaves the others' variables to
 those who know them: one environment serves a whole deployment."""
 
+_OWN: Final = "Value error, "
+"""What pydantic puts before the words of a validator of ours."""
+
 IGNORED: Final = "OPOLYX_TEST_"
 """What variables of the test run begin with."""
 
@@ -194,7 +197,7 @@ def _told(error: ValidationError, known: Mapping[str, Variable]) -> Iterator[str
         if name in known and _is_secret(known[name].field):
             yield f"{name}: has no usable value"
         else:
-            yield f"{name}: {fault['msg']}"
+            yield f"{name}: {fault['msg'].removeprefix(_OWN)}"
 
 
 def _is_secret(field: FieldInfo) -> bool:
