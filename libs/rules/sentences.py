@@ -31,7 +31,7 @@ SENTENCES: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.MATCH_NOT_FROZEN: "The match is not frozen.",
         Reason.MATCH_QUARANTINED: "The match is being looked into and takes no commands.",
         Reason.SEAT_IS_OUT: "This seat is out of the match.",
-        Reason.STALE_SEQUENCE: "The match has gone on since you looked.",
+        Reason.STALE_SEQUENCE: "It does not stand at the sequence that you named.",
         Reason.OFFER_NOT_FOUND: "There is no such open offer.",
         Reason.DEADLINE_STALE: "This decision was made already.",
         Reason.DEADLINE_NOT_DUE: "There is still time for this decision.",

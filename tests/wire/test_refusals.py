@@ -57,7 +57,7 @@ def test_what_no_rule_of_the_game_refuses_names_none() -> None:
         "MATCH_QUARANTINED", {}, "The match is being looked into and takes no commands."
     )
     assert stale.metadata == {"head_sequence": "130"}
-    assert stale.text == "The match has gone on since you looked. (head sequence 130)"
+    assert stale.text == "It does not stand at the sequence that you named. (head sequence 130)"
 
 
 @pytest.mark.parametrize("rule_set", RULE_SETS)
