@@ -50,9 +50,9 @@ def create_room(request: pb.CreateRoomRequest) -> Asked[c.CreateRoom]:
     checks.command_id("command_id", request.command_id)
     check_rule_set(checks, request.rule_set)
     if request.rule_set in RULE_SETS:
-        table = tables.new_table(RULE_SETS[request.rule_set], request.seat_count)
-        if isinstance(table, Refusal):
-            checks.add("seat_count", f"must be one of {RULE_SETS[request.rule_set].seats}")
+        rule_set = RULE_SETS[request.rule_set]
+        if isinstance(tables.new_table(rule_set, request.seat_count), Refusal):
+            checks.add("seat_count", f"must be one of {', '.join(map(str, rule_set.seats))}")
     if request.visibility not in room_pb2.Room.Visibility.values():
         checks.add("visibility", "is no value that is known here")
     checks.finish()
