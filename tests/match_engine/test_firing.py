@@ -122,11 +122,12 @@ class TestFiring:
 
         assert (await table.fire(deadline.deadline_id)).outcome is Outcome.DONE
 
-    async def test_while_the_match_is_frozen_it_is_refused(self) -> None:
+    @pytest.mark.parametrize("after_ms", [0, 600_000], ids=["not due", "long due"])
+    async def test_while_the_match_is_frozen_it_is_refused(self, after_ms: int) -> None:
         table = await a_table()
         deadline = await table.deadline()
         await table.submit(c.Freeze("a look", OPERATOR))
-        table.rig.clock.advance(600_000)
+        table.rig.clock.advance(after_ms)
         with refused_as(Reason.MATCH_FROZEN):
             await table.fire(deadline.deadline_id)
 
