@@ -8,7 +8,7 @@ from libs.eventlog.dead_letters import DeadLetters, PoisonError
 from libs.eventlog.following import ChainedRecord, Follower, Position, Verdict, open_record
 from libs.eventlog.ports import Delivery
 from libs.kernel.clock import Clock
-from libs.kernel.ids import MatchId
+from libs.kernel.ids import MatchId, is_uuid
 from libs.telemetry import logs, metrics, names
 from libs.wire.events import UnreadableError
 
@@ -84,6 +84,8 @@ class RecordReader:
             raise PoisonError(str(error)) from error
         if record.match_id != delivery.entry.key:
             raise PoisonError("a record under the key of another match")
+        if not is_uuid(record.match_id):
+            raise PoisonError("a match without a match id")  # no store could have its position
         follower = await self._follower(record.match_id)
         if await self._take(follower, record) is Verdict.WAITS:
             self._in_hand.setdefault(record.match_id, []).append(delivery)

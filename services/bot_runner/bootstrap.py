@@ -10,10 +10,10 @@ from libs.chassis.foundation import Foundation
 from libs.chassis.process import Service
 from libs.chassis.server import GrpcServer
 from libs.client.client import Client
-from libs.eventlog.dead_letters import DeadLetters
+from libs.eventlog.match_reading import MatchReader
 from libs.kernel.ids import MatchId
 from opolyx.bot.v1.bot_service_pb2_grpc import add_BotServiceServicer_to_server
-from services.bot_runner.reactors import GROUP, Learner
+from services.bot_runner.reactors import KINDS, Learner
 from services.bot_runner.runner import Runner
 from services.bot_runner.servicer import ALLOWED, BELIEVED, SERVICE, BotServicer
 from services.bot_runner.settings import BotRunnerSettings
@@ -45,23 +45,17 @@ async def _opened(settings: BotRunnerSettings, foundation: Foundation) -> AsyncI
 
         seats = BotSeats(connections)
         runner = Runner(seats, play_match, matches_max=section.matches_max)
-        # Kept over restarts of the reader: it knows whose entries must follow a dead letter.
-        dead_letters = DeadLetters(log, GROUP)
-
-        async def learn() -> None:
-            learner = Learner(
-                seats=seats,
-                learned=runner.ring,
-                fetch=EngineRecords(engines),
-                clock=foundation.clock,
-                log=log,
-                dead_letters=dead_letters,
-            )
-            await learner.run()
-
+        reader = MatchReader(
+            log=log,
+            group=NAME,
+            kinds=KINDS,
+            projection=Learner(seats, runner.ring),
+            fetch=EngineRecords(engines),
+            clock=foundation.clock,
+        )
         server.add(add_BotServiceServicer_to_server, BotServicer(seats, runner.ring), SERVICE)
         async with Background() as background:
             background.keep("bot_runner_bots", runner.run)
-            background.keep("bot_runner_reader", learn)
+            background.keep("bot_runner_reader", reader.run)
             async with server:
                 yield server

@@ -61,15 +61,14 @@ class BotSeats:
 
     async def move(self, positions: Mapping[MatchId, Position]) -> None:
         """Move matches on over records that had no effect; one that is further stays there."""
-        if positions:
-            # In one order, so that two of these never wait for each other.
-            moved = sorted(positions.items())
-            await self._connections.fetch(
-                _MOVE,
-                [match_id for match_id, _ in moved],
-                [position.last_seq for _, position in moved],
-                [position.last_hash for _, position in moved],
-            )
+        # In one order, so that two of these never wait for each other.
+        moved = sorted(positions.items())
+        await self._connections.fetch(
+            _MOVE,
+            [match_id for match_id, _ in moved],
+            [position.last_seq for _, position in moved],
+            [position.last_hash for _, position in moved],
+        )
 
     async def forget(self, match_id: MatchId) -> None:
         """Let a match be read from its first record again. Its seats stay."""

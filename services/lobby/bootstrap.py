@@ -10,13 +10,14 @@ from libs.chassis.engine_records import EngineRecords
 from libs.chassis.foundation import Foundation
 from libs.chassis.process import Service
 from libs.chassis.server import GrpcServer
+from libs.eventlog.match_reading import MatchReader
 from libs.kernel.reasons import Reason
 from opolyx.lobby.v1 import lobby_service_pb2_grpc as pb_grpc
 from services.lobby.handlers import Handlers
 from services.lobby.neighbours import EngineMatches, ProgressionCollections, RunnerBots
 from services.lobby.outbox import PostgresOccupancy, PostgresOutbox
 from services.lobby.ports import NeighbourError
-from services.lobby.reactors import Publisher, watch_matches
+from services.lobby.reactors import FREEING, Freeing, Publisher
 from services.lobby.servicer import ALLOWED, BELIEVED, SERVICE, LobbyServicer
 from services.lobby.settings import LobbySettings
 from services.lobby.starting import Maker, Starter
@@ -61,15 +62,19 @@ async def _open(settings: LobbySettings, foundation: Foundation) -> AsyncIterato
             reply_s=settings.lobby.start_reply_s,
         )
         occupancy = PostgresOccupancy(connections)
-        fetch = EngineRecords(engines)
-
-        async def watch() -> None:
-            await watch_matches(log, occupancy, fetch, foundation.clock)
+        reader = MatchReader(
+            log=log,
+            group=NAME,
+            kinds=FREEING,
+            projection=Freeing(occupancy),
+            fetch=EngineRecords(engines),
+            clock=foundation.clock,
+        )
 
         background = await stack.enter_async_context(Background())
         background.keep("lobby_publisher", publisher.run)
         background.keep("lobby_maker", maker.run)
-        background.keep("lobby_reader", watch)
+        background.keep("lobby_reader", reader.run)
         servicer = LobbyServicer(
             handlers, starter, rooms, PostgresPlayers(connections), foundation.clock
         )

@@ -59,11 +59,13 @@ class PostgresOccupancy:
 
     async def move(self, positions: Mapping[MatchId, Position]) -> None:
         """Note how far matches are read. See `Occupancy.move`."""
+        # In one order, so that two replicas never wait for each other.
+        moved = sorted(positions.items())
         await self._connections.fetch(
             sql.MOVE,
-            list(positions),
-            [position.last_seq for position in positions.values()],
-            [position.last_hash for position in positions.values()],
+            [match_id for match_id, _ in moved],
+            [position.last_seq for _, position in moved],
+            [position.last_hash for _, position in moved],
         )
 
     async def free(

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Final
 
 from libs.chassis.background import Background
@@ -11,13 +10,14 @@ from libs.chassis.foundation import Foundation
 from libs.chassis.process import Service
 from libs.chassis.sealing import Sealer
 from libs.chassis.server import GrpcServer
-from libs.eventlog.dead_letters import DeadLetters
+from libs.eventlog.match_reading import MatchReader
 from libs.kernel.chance import fresh_secret
 from opolyx.progression.v1 import progression_service_pb2_grpc
+from services.progression.facts import FOLDED
 from services.progression.outbox import Outbox
 from services.progression.profiles import Profiles
 from services.progression.publishing import Publisher
-from services.progression.reactors import GROUP, Rewarder, read_records
+from services.progression.reactors import Rewarder
 from services.progression.servicer import ALLOWED, BELIEVED, SERVICE, ProgressionServicer
 from services.progression.settings import KEYS_FOLDER, ProgressionSettings
 from services.progression.store import MIGRATIONS, SCHEMA, ProgressStore
@@ -45,10 +45,13 @@ async def _opened(
         publisher = Publisher(Outbox(connections), log)
         store = ProgressStore(connections, sealer)
         rewarder = Rewarder(store, foundation.clock, fresh_secret, publisher.ring)
-        # Kept over restarts of the reader: it knows whose entries must follow a dead letter.
-        dead_letters = DeadLetters(log, GROUP)
-        read = partial(
-            read_records, rewarder, log, EngineRecords(engines), foundation.clock, dead_letters
+        reader = MatchReader(
+            log=log,
+            group=NAME,
+            kinds=FOLDED,
+            projection=rewarder,
+            fetch=EngineRecords(engines),
+            clock=foundation.clock,
         )
         server.add(
             progression_service_pb2_grpc.add_ProgressionServiceServicer_to_server,
@@ -56,7 +59,7 @@ async def _opened(
             SERVICE,
         )
         async with Background() as background:
-            background.keep("progression_reader", read)
+            background.keep("progression_reader", reader.run)
             background.keep("progression_publisher", publisher.run)
             async with server:
                 yield server

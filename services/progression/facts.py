@@ -7,7 +7,7 @@ from libs.kernel.ids import MatchId, PlayerId, is_uuid
 from libs.rules import events as e
 from libs.rules.rewards import Reward, reward_key, rewards
 from libs.rules.rule_sets import RuleSet, rule_set
-from libs.wire.events import UnreadableError, reader_of
+from libs.wire.events import UnreadableError
 
 FOLDED: Final = (
     e.MatchCreated,
@@ -17,9 +17,6 @@ FOLDED: Final = (
     e.MatchAborted,
 )
 """The events that matter here. All others of a match are passed over."""
-
-read_facts: Final = reader_of(FOLDED)
-"""Reads those of a record's events that matter. Raises what `libs.wire.events.read_events` does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,15 @@
 """From the records of matches to what their people earned, each record once (R1, R2)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import Final, NoReturn
+from typing import Final
 
-from libs.eventlog.consumer import consume
-from libs.eventlog.dead_letters import DeadLetters, PoisonError
-from libs.eventlog.following import ChainedRecord, Position
-from libs.eventlog.ports import Delivery, EventLog
-from libs.eventlog.reading import BrokenStreamError, Fetch, RecordReader
-from libs.eventlog.topics import MATCH_RECORDS
+from libs.eventlog.following import ChainedRecord
 from libs.kernel.clock import Clock
-from libs.kernel.ids import MatchId, is_uuid
 from libs.rules import events as e
 from libs.rules.rule_sets import rule_set
 from libs.telemetry import logs, metrics, names
-from libs.wire.events import UnreadableError
-from libs.wire.record import open_envelope
 from libs.wire.words import words_by_number
 from opolyx.progression.v1 import progression_event_pb2 as pb
 from opolyx.record.v1 import event_pb2 as record_pb
@@ -26,8 +18,6 @@ from services.progression.facts import Earned
 from services.progression.granting import Ending, FreshSeed, Granting
 from services.progression.store import ProgressStore, Taking
 
-GROUP: Final = "progression"
-
 _log: Final = logs.get()
 _REWARDS: Final = metrics.counter(names.REWARDS_GRANTED)
 _CARDS: Final = metrics.counter(names.CARDS_DROPPED)
@@ -35,12 +25,7 @@ _RARITIES: Final = words_by_number(record_pb.CollectionCard.Rarity)
 
 
 class Rewarder:
-    """Grants rewards as the records of matches come.
-
-    A record with an effect is one transaction with its position. Of those without one, which are
-    nearly all, the position is kept in memory until the next of these, or until the reader settles:
-    the log's own position follows only then, so a crash in between costs doubles and no more.
-    """
+    """A `Projection` of matches: it grants rewards at their end."""
 
     def __init__(
         self,
@@ -54,42 +39,26 @@ class Rewarder:
         self._clock = clock
         self._fresh_seed = fresh_seed
         self._granted = granted
-        self._moved: dict[MatchId, Position] = {}
+        self.position = store.position
+        self.move = store.move
+        self.forget = store.forget
 
-    async def load(self, match_id: MatchId) -> Position:
-        """Return how far a match has been read. See `libs.eventlog.reading.Load`."""
-        if not is_uuid(match_id):
-            raise PoisonError("a match without a match id")
-        return self._moved.get(match_id) or await self._store.position(match_id)
+    async def apply(self, record: ChainedRecord, events: Sequence[e.Event]) -> bool:
+        """Keep what matters of a match, and reward it when it ends. See `Projection.apply`."""
+        told = await self._take(record, events)
+        if told:
+            self._granted()
+            _count(told)
+            _log.info("rewards_granted", match_id=record.match_id, count=len(told))
+        return True
 
-    async def apply(self, record: ChainedRecord) -> None:
-        """Let a record take effect. See `libs.eventlog.reading.Apply`."""
-        try:
-            events = facts.read_facts(open_envelope(record.data).events[:])
-            if events:
-                await self._take(record, events)
-                self._moved.pop(record.match_id, None)
-            else:
-                self._moved[record.match_id] = Position(record.last_seq, record.hash)
-        except UnreadableError as error:
-            raise PoisonError(str(error)) from error
-
-    async def flush(self) -> None:
-        """Keep the positions that are in memory alone."""
-        moved = dict(self._moved)
-        await self._store.move(moved)
-        self._moved.clear()
-
-    async def read_anew(self, match_id: MatchId) -> None:
-        """Forget how far a match was read and what was kept of it, so that it is read again."""
-        self._moved.pop(match_id, None)
-        await self._store.forget(match_id)
-
-    async def _take(self, record: ChainedRecord, events: list[e.Event]) -> None:
+    async def _take(
+        self, record: ChainedRecord, events: Sequence[e.Event]
+    ) -> list[pb.ProgressionEvent]:
         told: list[pb.ProgressionEvent] = []
         async with self._store.taking(record) as taking:
             if taking is None:
-                return  # another replica was faster
+                return []  # another replica was faster
             for event in events:
                 match event:
                     case e.MatchCreated():
@@ -103,10 +72,7 @@ class Rewarder:
                         await taking.close_match()
                     case _:
                         raise AssertionError(event)
-        if told:
-            self._granted()
-            _count(told)
-            _log.info("rewards_granted", match_id=record.match_id, count=len(told))
+        return told
 
     async def _reward(
         self, taking: Taking, record: ChainedRecord, ended: e.MatchEnded
@@ -133,59 +99,6 @@ class Rewarder:
             told += granting.events
         await taking.close_match()
         return told
-
-
-class Reading:
-    """A `Handler` of match records: a `RecordReader` whose positions are kept when it settles."""
-
-    def __init__(self, rewarder: Rewarder, reader: RecordReader) -> None:
-        self._rewarder = rewarder
-        self._reader = reader
-
-    async def handle(self, delivery: Delivery) -> None:
-        """See `libs.eventlog.consumer.Handler`."""
-        await self._reader.handle(delivery)
-
-    async def settle(self) -> bool:
-        """See `libs.eventlog.consumer.Handler`."""
-        is_settled = await self._reader.settle()
-        await self._rewarder.flush()
-        return is_settled
-
-
-async def read_records(
-    rewarder: Rewarder, log: EventLog, fetch: Fetch, clock: Clock, dead_letters: DeadLetters
-) -> NoReturn:
-    """Read the records of all matches until cancelled, or until something fails.
-
-    A match that was not read as its engine has it is read again from its first record the next
-    time: nothing is granted twice (XP-6).
-
-    Raises:
-        BrokenStreamError: such a match was found.
-        Exception: what `libs.eventlog.consumer.consume` raises, and the store.
-
-    """
-    reader = RecordReader(
-        group=GROUP,
-        load=rewarder.load,
-        apply=rewarder.apply,
-        fetch=fetch,
-        clock=clock,
-        dead_letters=dead_letters,
-    )
-    try:
-        await consume(
-            log,
-            [MATCH_RECORDS.name],
-            group=GROUP,
-            handler=Reading(rewarder, reader),
-            dead_letters=dead_letters,
-        )
-    except BrokenStreamError as error:
-        _log.error("match_read_anew", match_id=error.match_id)
-        await rewarder.read_anew(error.match_id)
-        raise
 
 
 def _count(told: list[pb.ProgressionEvent]) -> None:

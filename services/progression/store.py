@@ -33,13 +33,12 @@ class ProgressStore:
 
     async def move(self, positions: Mapping[MatchId, Position]) -> None:
         """Move matches on over records that had no effect; one that is further stays there."""
-        if positions:
-            await self._connections.fetch(
-                _MOVE,
-                list(positions),
-                [position.last_seq for position in positions.values()],
-                [position.last_hash for position in positions.values()],
-            )
+        await self._connections.fetch(
+            _MOVE,
+            list(positions),
+            [position.last_seq for position in positions.values()],
+            [position.last_hash for position in positions.values()],
+        )
 
     async def forget(self, match_id: MatchId) -> None:
         """Let a match be read from its first record again. What it brought stays granted."""

@@ -4,12 +4,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol
 
-from libs.eventlog.consumer import consume
 from libs.eventlog.dead_letters import DeadLetters, PoisonError
 from libs.eventlog.following import ChainedRecord, Position
+from libs.eventlog.match_reading import follow
 from libs.eventlog.ports import Delivery, EventLog
 from libs.eventlog.reading import MATCHES_KEPT, Fetch, RecordReader
-from libs.eventlog.topics import MATCH_RECORDS
 from libs.kernel.clock import Clock
 from libs.kernel.ids import MatchId
 from libs.wire.events import UnreadableError, reader_of
@@ -30,6 +29,10 @@ class Store(Protocol):
 
     async def load(self, match_id: MatchId) -> Followed:
         """Return how far a match was read; `Followed()` if not at all."""
+        ...
+
+    async def forget(self, match_id: MatchId) -> None:
+        """Let a match be read from its first record again."""
         ...
 
     async def save(self, matches: Mapping[MatchId, Followed]) -> None:
@@ -71,13 +74,13 @@ class Learning:
         )
 
     async def run(self) -> None:
-        """Read the log until cancelled. Raises what `consume` does, and may then be made anew."""
-        await consume(
+        """Read the log until cancelled. Raises what `follow` does, and may then be made anew."""
+        await follow(
             self._log,
-            [MATCH_RECORDS.name],
             group=GROUP,
             handler=self,
             dead_letters=self._dead_letters,
+            forget=self._store.forget,
         )
 
     async def handle(self, delivery: Delivery) -> None:

@@ -47,6 +47,10 @@ class FollowedMatches:
         if rows:
             await self._connections.fetch(_SAVE, *zip(*rows, strict=True))
 
+    async def forget(self, match_id: MatchId) -> None:
+        """Let a match be read from its first record again."""
+        await self._connections.fetch(_FORGET, match_id)
+
     async def going_on(self) -> list[tuple[MatchId, Followed]]:
         """Return all matches that are not over."""
         rows = await self._connections.fetch(_GOING_ON)
@@ -70,4 +74,5 @@ _GOING_ON: Final = """
     SELECT match_id::text AS match_id, last_seq, last_hash, deadlines, is_frozen, is_over
     FROM timer.followed_match WHERE NOT is_over
 """
+_FORGET: Final = "DELETE FROM timer.followed_match WHERE match_id = $1"
 _SAVE: Final = "SELECT timer.follow($1, $2, $3, $4, $5, $6)"

@@ -5,11 +5,10 @@ from hashlib import sha256
 from itertools import count
 
 from libs.chassis.sealing import Sealer
-from libs.eventlog.dead_letters import DeadLetters
 from libs.eventlog.following import GAP_WAIT_MS
 from libs.eventlog.local import LocalEventLog
+from libs.eventlog.match_reading import MatchReader
 from libs.eventlog.ports import Delivery, Entry
-from libs.eventlog.reading import RecordReader
 from libs.eventlog.storage import MemoryLogStorage
 from libs.eventlog.topics import MATCH_RECORDS, partition_of
 from libs.kernel.clock import ManualClock
@@ -18,8 +17,10 @@ from libs.store.connections import Connections
 from libs.wire.progress import check_progress, read_progress
 from libs.wire.record import StoredRecord
 from opolyx.progression.v1 import progression_event_pb2 as pb
+from services.progression.bootstrap import NAME
+from services.progression.facts import FOLDED
 from services.progression.profiles import BEFORE_ALL, Card, Profiles, Progress
-from services.progression.reactors import GROUP, Reading, Rewarder
+from services.progression.reactors import Rewarder
 from services.progression.store import ProgressStore
 from tests.progression.played import Played
 from tests.support.matches import Table
@@ -45,7 +46,7 @@ class Rig:
         self.profiles = Profiles(connections)
         self.reading = self.restart()
 
-    def restart(self) -> Reading:
+    def restart(self) -> MatchReader:
         """Begin with nothing in memory, as a process does."""
         seeds = count()
         self.rewarder = Rewarder(
@@ -54,15 +55,15 @@ class Rig:
             lambda: sha256(f"{id(self)} {next(seeds)}".encode()).digest(),
             self._granted,
         )
-        reader = RecordReader(
-            group=GROUP,
-            load=self.rewarder.load,
-            apply=self.rewarder.apply,
+        self.reading = MatchReader(
+            log=self.log,
+            group=NAME,
+            kinds=FOLDED,
+            projection=self.rewarder,
             fetch=self._fetch,
             clock=self.clock,
-            dead_letters=DeadLetters(self.log, GROUP),
+            keep_s=0.0,
         )
-        self.reading = Reading(self.rewarder, reader)
         return self.reading
 
     async def give(self, records: Iterable[StoredRecord], match_id: MatchId) -> None:

@@ -135,7 +135,7 @@ async def test_a_match_whose_place_was_lost_is_read_again_from_its_engine(
     await rig.connections.fetch("TRUNCATE progression.match_position, progression.open_match")
     with pytest.raises(BrokenStreamError) as raised:
         await rig.give([last], match.match_id)
-    await rig.rewarder.read_anew(raised.value.match_id)
+    await rig.rewarder.forget(raised.value.match_id)
     rig.restart()
 
     await rig.give([last], match.match_id)
@@ -155,7 +155,7 @@ async def test_a_match_that_was_read_as_its_engine_does_not_have_it_is_read_agai
     await rig.give(match.records[1:], match.match_id)
     with pytest.raises(BrokenStreamError) as raised:
         await rig.wait_out_a_gap()
-    await rig.rewarder.read_anew(raised.value.match_id)
+    await rig.rewarder.forget(raised.value.match_id)
     rig.restart()
 
     await rig.give(match.records[1:], match.match_id)

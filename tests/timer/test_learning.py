@@ -7,9 +7,10 @@ from contextlib import asynccontextmanager, suppress
 import asyncpg
 import pytest
 
-from libs.eventlog.following import Position
+from libs.eventlog.following import GAP_WAIT_MS, Position
 from libs.eventlog.local import LocalEventLog
 from libs.eventlog.ports import Entry
+from libs.eventlog.reading import BrokenStreamError
 from libs.eventlog.storage import MemoryLogStorage
 from libs.eventlog.topics import MATCH_RECORDS
 from libs.kernel.clock import ManualClock
@@ -76,7 +77,7 @@ async def reading(
         yield found
     finally:
         task.cancel()
-        with suppress(asyncio.CancelledError):
+        with suppress(asyncio.CancelledError, BrokenStreamError):
             await task
 
 
@@ -221,3 +222,18 @@ async def test_a_match_that_is_over_is_not_loaded_again(
 
 def _all_read(log: LocalEventLog) -> bool:
     return all(member.lag() == 0 for member in log._groups["timer"])
+
+
+async def test_a_match_that_was_read_otherwise_is_forgotten(
+    log: LocalEventLog, store: FollowedMatches, clock: ManualClock, table: Table
+) -> None:
+    match_id = table.chain.match_id
+    await store.save({match_id: Followed(Position(1, bytes(32)))})
+    await publish(log, table)
+    async with reading(log, store, clock, table):
+
+        async def is_forgotten() -> bool:
+            clock.advance(GAP_WAIT_MS)
+            return await store.load(match_id) == Followed()
+
+        await until(is_forgotten)
