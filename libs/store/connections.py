@@ -50,9 +50,12 @@ class Connections:
     statement's outcome is then unknown.
     """
 
-    def __init__(self, pool: asyncpg.Pool[asyncpg.Record], timeout_s: float) -> None:
+    def __init__(self, pool: asyncpg.Pool[asyncpg.Record], size: int, timeout_s: float) -> None:
         self._pool = pool
         self._timeout_s = timeout_s
+        self._places = asyncio.Semaphore(size)
+        # Not given back to the pool after each statement: that would be a task of its own.
+        self._free: list[Connection] = []
 
     @classmethod
     async def open(
@@ -79,12 +82,14 @@ class Connections:
         except (*_UNREACHABLE, *_NOT_LET_IN) as error:
             pool.terminate()
             raise StoreUnavailableError(f"the database cannot be reached: {error}") from error
-        return cls(pool, timeout_s)
+        return cls(pool, size, timeout_s)
 
     async def close(self) -> None:
         """Close all connections, within the time-out the good way and then by force."""
         try:
             async with asyncio.timeout(self._timeout_s):
+                while self._free:
+                    await self._pool.release(self._free.pop())
                 await self._pool.close()
         except TimeoutError:
             self._pool.terminate()
@@ -116,25 +121,54 @@ class Connections:
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[Connection]:
+        async with self._place():
+            connection = await self._take()
+            # Not asyncpg's own time-out, which would ask the server to cancel.
+            guard = asyncio.get_running_loop().call_later(self._timeout_s, _terminate, connection)
+            try:
+                yield connection
+            except asyncio.CancelledError:
+                _terminate(connection)
+                raise
+            except _UNREACHABLE as error:
+                if isinstance(error, asyncpg.InterfaceError) and not _is_gone(connection):
+                    raise  # asyncpg was used in a wrong way
+                _terminate(connection)
+                raise ReplyLostError(f"no reply: {error}") from error
+            finally:
+                guard.cancel()
+                if _is_gone(connection):
+                    await self._pool.release(connection)
+                else:
+                    self._free.append(connection)
+
+    @asynccontextmanager
+    async def _place(self) -> AsyncIterator[None]:
+        """Have one of the places at the connections, waiting for it if need be."""
+        if self._places.locked():
+            try:
+                async with asyncio.timeout(self._timeout_s):
+                    await self._places.acquire()
+            except TimeoutError as error:
+                raise StoreUnavailableError("all connections are in use") from error
+        else:
+            await self._places.acquire()  # which is at once
         try:
-            connection = await self._pool.acquire(timeout=self._timeout_s)
+            yield
+        finally:
+            self._places.release()
+
+    async def _take(self) -> Connection:
+        """Return a connection that nobody uses. There is one, or room for one: see `_place`."""
+        while self._free:
+            connection = self._free.pop()
+            if not _is_gone(connection):
+                return connection
+            await self._pool.release(connection)
+        try:
+            return await self._pool.acquire(timeout=self._timeout_s)
         except _UNREACHABLE as error:
             raise StoreUnavailableError(f"no connection: {error}") from error
-        # Not asyncpg's own time-out, which would ask the server to cancel.
-        guard = asyncio.get_running_loop().call_later(self._timeout_s, _terminate, connection)
-        try:
-            yield connection
-        except asyncio.CancelledError:
-            _terminate(connection)
-            raise
-        except _UNREACHABLE as error:
-            if isinstance(error, asyncpg.InterfaceError) and not _is_gone(connection):
-                raise  # asyncpg was used in a wrong way
-            _terminate(connection)
-            raise ReplyLostError(f"no reply: {error}") from error
-        finally:
-            guard.cancel()
-            await self._pool.release(connection)
 
 
 async def check_durability(connections: Connections) -> None:
