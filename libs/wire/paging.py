@@ -2,12 +2,14 @@
 
 import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Any, Final
 
 from libs.wire.requests import Checks
 
 _CHECK_SIZE: Final = 8
+_DIGITS_MAX: Final = 18
 
 
 def next_page_token(request: Any, position: str) -> str:
@@ -21,10 +23,11 @@ def next_page_token(request: Any, position: str) -> str:
     return token.decode("ascii").rstrip("=")
 
 
-def page_position(request: Any, checks: Checks) -> str:
+def page_position(request: Any, checks: Checks, is_position: Callable[[str], bool]) -> str:
     """Return the position that a request goes on behind; empty for the first page.
 
-    A token that is none, or was given for another request, is noted in *checks*.
+    A token that is none, or was given for another request, is noted in *checks*. So is one whose
+    position is none of this list's: there is no secret in a token, and anybody can make one.
     """
     token: str = request.page_token
     if not token:
@@ -34,10 +37,15 @@ def page_position(request: Any, checks: Checks) -> str:
         check, position = data[:_CHECK_SIZE], data[_CHECK_SIZE:].decode()
     except (binascii.Error, ValueError):
         check, position = b"", ""
-    if not position or check != _check_of(request, position.encode()):
+    if check != _check_of(request, position.encode()) or not is_position(position):
         checks.add("page_token", "is none that was given for such a request")
         return ""
     return position
+
+
+def is_number(position: str) -> bool:
+    """Tell whether a position is a number, and one that a store can hold."""
+    return position.isascii() and position.isdecimal() and len(position) <= _DIGITS_MAX
 
 
 def _check_of(request: Any, position: bytes) -> bytes:

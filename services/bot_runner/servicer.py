@@ -51,10 +51,8 @@ class BotServicer(pb_grpc.BotServiceServicer):
         """List the bots, from the weakest to the strongest."""
         checks = Checks()
         size = checks.page_size(request.page_size)
-        after = page_position(request, checks)
         names = list(STRENGTHS)
-        if after and after not in names:
-            checks.add("page_token", "goes on behind a bot that there is not")
+        after = page_position(request, checks, names.__contains__)
         checks.finish()
         first = names.index(after) + 1 if after else 0
         page = names[first : first + size]

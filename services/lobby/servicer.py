@@ -9,8 +9,10 @@ import grpc
 from libs.chassis.roles import AllowList, service
 from libs.chassis.status import RefusedError, refused
 from libs.kernel.clock import Clock
+from libs.kernel.ids import is_uuid
 from libs.kernel.reasons import Reason
 from libs.rules.refusals import Refusal
+from libs.wire.paging import next_page_token, page_position
 from libs.wire.refusals import tell
 from libs.wire.requests import Checks, MalformedError, Violation
 from opolyx.lobby.v1 import lobby_service_pb2 as pb
@@ -18,7 +20,6 @@ from opolyx.lobby.v1 import lobby_service_pb2_grpc as pb_grpc
 from opolyx.lobby.v1 import room_pb2
 from services.lobby import requests
 from services.lobby.handlers import Handlers
-from services.lobby.paging import page_token, room_of_token
 from services.lobby.ports import Players, Rooms
 from services.lobby.rooms import Room
 from services.lobby.starting import Starter
@@ -60,18 +61,14 @@ class LobbyServicer(pb_grpc.LobbyServiceServicer):
         size = checks.page_size(request.page_size)
         if request.rule_set:
             requests.check_rule_set(checks, request.rule_set)
-        before = None
-        if request.page_token:
-            before = room_of_token(request.page_token, request.rule_set)
-            if before is None:
-                checks.add("page_token", "is none that this list has given")
+        before = page_position(request, checks, is_uuid) or None
         checks.finish()
         # One more than asked for: whether there is a next page.
         rooms = await self._rooms.listed(rule_set=request.rule_set, before=before, limit=size + 1)
         page = rooms[:size]
         people = {player for room in page for player in room.people}
         names = await self._players.names(people)
-        token = page_token(page[-1].room_id, request.rule_set) if len(rooms) > size else ""
+        token = next_page_token(request, page[-1].room_id) if len(rooms) > size else ""
         return pb.ListRoomsResponse(
             rooms=[room_message(room, names) for room in page], next_page_token=token
         )

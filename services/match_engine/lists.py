@@ -6,9 +6,9 @@ from typing import Any
 
 import grpc
 
-from libs.kernel.ids import MatchId
+from libs.kernel.ids import MatchId, is_uuid
 from libs.rules.rule_sets import BOARDS, RULE_SETS
-from libs.wire.paging import next_page_token, page_position
+from libs.wire.paging import is_number, next_page_token, page_position
 from libs.wire.requests import Checks, MalformedError, Violation
 from libs.wire.rule_sets import board_message, rule_set_message
 from opolyx.match.v1 import match_pb2, rule_set_pb2
@@ -35,7 +35,7 @@ class Lists:
         limit = checks.page_size(request.page_size)
         if request.status not in match_pb2.MatchSummary.Status.values():
             checks.add("status", f"{request.status} is no value that is known here")
-        position = page_position(request, checks)
+        position = page_position(request, checks, is_uuid)
         checks.finish()
         found = await self._listing.matches(
             present_caller(),
@@ -50,7 +50,8 @@ class Lists:
         self, request: pb.ListRuleSetsRequest, context: Context
     ) -> pb.ListRuleSetsResponse:
         checks = Checks()
-        limit, position = checks.page_size(request.page_size), page_position(request, checks)
+        limit = checks.page_size(request.page_size)
+        position = page_position(request, checks, is_number)
         checks.finish()
         page, after = page_of(list(RULE_SETS.values()), position, limit)
         return pb.ListRuleSetsResponse(
@@ -74,7 +75,8 @@ class Lists:
 
     async def ListKeys(self, request: pb.ListKeysRequest, context: Context) -> pb.ListKeysResponse:
         checks = Checks()
-        limit, position = checks.page_size(request.page_size), page_position(request, checks)
+        limit = checks.page_size(request.page_size)
+        position = page_position(request, checks, is_number)
         checks.finish()
         page, after = page_of(list(self._keys.public()), position, limit)
         return pb.ListKeysResponse(

@@ -18,7 +18,7 @@ from libs.rules.legal import legal_commands
 from libs.rules.views import view
 from libs.store.ports import MatchStore
 from libs.wire.commands import command_of
-from libs.wire.paging import next_page_token, page_position
+from libs.wire.paging import is_number, next_page_token, page_position
 from libs.wire.refusals import refused_message, tell
 from libs.wire.requests import Checks
 from libs.wire.views import legal_messages, match_message
@@ -133,7 +133,7 @@ class MatchServicer(Lists, pb_grpc.MatchServiceServicer):
         checks.least("after_sequence", request.after_sequence, 0)
         checks.least("last_sequence", request.last_sequence, 0)
         limit = checks.page_size(request.page_size)
-        position = page_position(request, checks)
+        position = page_position(request, checks, is_number)
         match_id = _match_id(request, checks)
         page = await self._reading.page(
             present_caller(),

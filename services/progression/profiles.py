@@ -1,5 +1,6 @@
 """The read model of profiles and cards, in PostgreSQL, written with the events that it follows."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -39,6 +40,23 @@ class CardPlace(NamedTuple):
 
 
 BEFORE_ALL: Final = CardPlace(-1, 0, 0)
+
+_PLACE: Final = re.compile(r"[0-9]{1,3}/[0-9]/[0-9]{1,18}")
+
+
+def position_of(place: CardPlace) -> str:
+    """Return a place as page tokens have it."""
+    return "/".join(map(str, place))
+
+
+def is_place(position: str) -> bool:
+    """Tell whether this can be the position of a place."""
+    return _PLACE.fullmatch(position) is not None
+
+
+def place_of(position: str) -> CardPlace:
+    """Return the place of a position that `position_of` made."""
+    return CardPlace(*map(int, position.split("/")))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,21 @@ from libs.chassis.status import refused
 from libs.kernel.ids import PlayerId, is_uuid
 from libs.kernel.reasons import Reason
 from libs.rules.rewards import LEVEL_MAX, experience_needed, level_of, rank_of
+from libs.wire.paging import next_page_token, page_position
 from libs.wire.requests import Checks
 from opolyx.progression.v1 import profile_pb2, progression_service_pb2_grpc
 from opolyx.progression.v1 import progression_service_pb2 as pb
 from opolyx.record.v1 import event_pb2 as record_pb
-from services.progression.paging import place_of, token_of
-from services.progression.profiles import Card, Granted, Profiles, Progress
+from services.progression.profiles import (
+    BEFORE_ALL,
+    Card,
+    Granted,
+    Profiles,
+    Progress,
+    is_place,
+    place_of,
+    position_of,
+)
 
 SERVICE: Final = pb.DESCRIPTOR.services_by_name["ProgressionService"]
 
@@ -58,13 +67,16 @@ class ProgressionServicer(progression_service_pb2_grpc.ProgressionServiceService
         checks = Checks()
         _check(checks, request)
         size = checks.page_size(request.page_size)
+        position = page_position(request, checks, is_place)
         checks.finish()
-        after = place_of(request.page_token)
+        after = place_of(position) if position else BEFORE_ALL
         player_id = _whose(request.player_id)
         _check_reached(request, await self._profiles.sequence(player_id))
         # One more than the page holds tells whether there is another page.
         cards = await self._profiles.cards(player_id, after, size + 1)
-        more = token_of(cards[size - 1].place) if len(cards) > size else ""
+        more = ""
+        if len(cards) > size:
+            more = next_page_token(request, position_of(cards[size - 1].place))
         return pb.ListCardsResponse(cards=map(_card, cards[:size]), next_page_token=more)
 
 

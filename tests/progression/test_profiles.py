@@ -12,6 +12,7 @@ from libs.chassis.status import answer_of
 from libs.kernel.reasons import Reason
 from libs.rules.rewards import experience_needed
 from libs.store.connections import Connections
+from libs.wire.paging import next_page_token
 from opolyx.engine.v1 import caller_pb2
 from opolyx.progression.v1 import progression_service_pb2 as pb
 from opolyx.record.v1 import event_pb2 as record_pb
@@ -285,6 +286,17 @@ class TestCards:
 
         assert (code, reason) == ("INVALID_ARGUMENT", Reason.INVALID_REQUEST)
         assert facts["fields"] == "page_token"
+
+    @pytest.mark.parametrize("position", ["1/1", "1/x/1", f"1/1/{10**18}", "-1/0/0"])
+    async def test_are_not_listed_by_a_token_that_somebody_made_up(
+        self, served: Served, position: str
+    ) -> None:
+        request = pb.ListCardsRequest(player_id=ANN)
+        request.page_token = next_page_token(request, position)
+
+        code, reason, _ = await refusal(served.stub.ListCards(request))
+
+        assert (code, reason) == ("INVALID_ARGUMENT", Reason.INVALID_REQUEST)
 
     async def test_are_not_listed_in_pages_of_less_than_none(self, served: Served) -> None:
         call = served.stub.ListCards(pb.ListCardsRequest(player_id=ANN, page_size=-1))

@@ -1,6 +1,6 @@
 import pytest
 
-from libs.wire.paging import next_page_token, page_position
+from libs.wire.paging import is_number, next_page_token, page_position
 from libs.wire.requests import Checks, MalformedError
 from opolyx.match.v1 import match_pb2 as match_pb
 from opolyx.match.v1 import match_service_pb2 as pb
@@ -17,8 +17,8 @@ def _asked(position: str, **changes: object) -> pb.ListMatchesRequest:
 def test_a_page_goes_on_where_the_one_before_ended() -> None:
     checks = Checks()
 
-    assert page_position(_asked("a-match"), checks) == "a-match"
-    assert page_position(pb.ListMatchesRequest(mine=True), checks) == ""
+    assert page_position(_asked("a-match"), checks, bool) == "a-match"
+    assert page_position(pb.ListMatchesRequest(mine=True), checks, bool) == ""
     checks.finish()
 
 
@@ -27,21 +27,21 @@ def test_the_third_page_is_asked_for_like_the_second() -> None:
     third = pb.ListMatchesRequest(mine=True, page_token=next_page_token(second, "b"))
     checks = Checks()
 
-    assert page_position(third, checks) == "b"
+    assert page_position(third, checks, bool) == "b"
     checks.finish()
 
 
 def test_the_size_of_a_page_may_change_on_the_way() -> None:
     checks = Checks()
 
-    assert page_position(_asked("a", page_size=99), checks) == "a"
+    assert page_position(_asked("a", page_size=99), checks, bool) == "a"
     checks.finish()
 
 
 def test_a_token_of_another_request_is_none() -> None:
     checks = Checks()
 
-    assert page_position(_asked("a", status=match_pb.MatchSummary.STATUS_ENDED), checks) == ""
+    assert page_position(_asked("a", status=match_pb.MatchSummary.STATUS_ENDED), checks, bool) == ""
     with pytest.raises(MalformedError, match="page_token"):
         checks.finish()
 
@@ -50,7 +50,7 @@ def test_a_token_of_another_request_is_none() -> None:
 def test_what_is_no_token_is_refused(token: str) -> None:
     checks = Checks()
 
-    assert page_position(pb.ListMatchesRequest(page_token=token), checks) == ""
+    assert page_position(pb.ListMatchesRequest(page_token=token), checks, bool) == ""
     with pytest.raises(MalformedError, match="page_token"):
         checks.finish()
 
@@ -59,6 +59,20 @@ def test_a_token_of_another_kind_of_listing_is_none() -> None:
     token = next_page_token(pb.ListKeysRequest(), "a")
     checks = Checks()
 
-    assert page_position(pb.ListRuleSetsRequest(page_token=token), checks) == ""
+    assert page_position(pb.ListRuleSetsRequest(page_token=token), checks, bool) == ""
     with pytest.raises(MalformedError, match="page_token"):
         checks.finish()
+
+
+@pytest.mark.parametrize("position", ["", "ten", "-1", "1" * 19, "\N{SUPERSCRIPT TWO}", "\0"])
+def test_a_token_that_somebody_made_up_has_no_position_of_the_list(position: str) -> None:
+    checks = Checks()
+
+    assert page_position(_asked(position), checks, is_number) == ""
+    with pytest.raises(MalformedError, match="page_token"):
+        checks.finish()
+
+
+@pytest.mark.parametrize("position", ["0", "17", "9" * 18])
+def test_a_number_is_a_position(position: str) -> None:
+    assert is_number(position)
