@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final, NamedTuple
@@ -23,6 +23,7 @@ from libs.rules.match import Match
 from libs.wire.chain import rebuild
 from libs.wire.commands import message_of
 from libs.wire.record import StoredRecord
+from opolyx.bot.v1 import bot_service_pb2 as bot_pb
 from opolyx.engine.v1.caller_pb2 import Caller
 from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
 from opolyx.lobby.v1.room_pb2 import Room
@@ -103,9 +104,19 @@ def new_name() -> str:
 
 @asynccontextmanager
 async def on_stage(system: System) -> AsyncIterator[Stage]:
-    """Connect to a system."""
+    """Connect to a system, once all of it is there: the bots come up last."""
     async with grpc.aio.insecure_channel(system.gateway) as channel:
-        yield Stage(system, channel)
+        stage = Stage(system, channel)
+        person = stage.person()
+
+        async def has_bots() -> bool:
+            with suppress(grpc.aio.AioRpcError):
+                await person.call(person.bots.ListBots, bot_pb.ListBotsRequest())
+                return True
+            return False
+
+        await until(has_bots)
+        yield stage
 
 
 async def create_room(person: Client, rule_set: str = CLASSIC, seats: int = 2) -> Room:

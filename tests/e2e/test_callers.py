@@ -15,6 +15,7 @@ from grpc import StatusCode
 
 from libs.chassis.channels import on_behalf
 from opolyx.engine.v1.caller_pb2 import Caller
+from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
 from opolyx.match.v1 import match_service_pb2 as pb
 from tests.e2e.methods import INSIDE, PUBLIC, Metadata, Nonsense, knocked, sent
 from tests.e2e.rig import Refusal, Stage, Table, refusal, refusal_of
@@ -188,7 +189,9 @@ async def test_what_is_too_large_is_refused_as_such(stage: Stage) -> None:
     person = stage.person()
     for method in FOR_PEOPLE:
         for size in (4 * 1024 + 1, 1024 * 1024):
-            error = await sent(stage.channel, method, person.metadata, bytes(size))
+            # A text that is too long for any, or else a field that there is not.
+            text = lobby_pb.GetRoomRequest(room_id="x" * size).SerializeToString()
+            error = await sent(stage.channel, method, person.metadata, text)
 
             assert error is not None
             assert refusal_of(error, StatusCode.INVALID_ARGUMENT) == UNREADABLE

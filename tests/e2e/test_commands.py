@@ -6,12 +6,11 @@ Cited: W3-W6; TURN-1, AUC-1, BOARD-2, FAIR-1, SETUP-3, TRADE-1.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final
 
-import grpc
 import pytest
 from grpc import StatusCode
 
@@ -22,40 +21,14 @@ from libs.wire.commands import message_of
 from opolyx.match.v1 import command_pb2
 from opolyx.match.v1 import match_service_pb2 as pb
 from opolyx.record.v1 import event_pb2
-from tests.chassis.answers import failure
-from tests.e2e.rig import Head, Refusal, Stage, Table, choice, refusal, refusal_in, refusal_of
-from tests.support.calling import Client, new_id, next_of, rest_of
+from tests.e2e.giving import ROLL, Command, Given, Scene, give, of, submit, unchanged
+from tests.e2e.rig import Refusal, Stage, Table, choice, refusal, refusal_in
+from tests.support.calling import Client, new_id
 
 pytestmark = [pytest.mark.slow, pytest.mark.postgres]
 
-Command = command_pb2.Command
-Given = pb.PlayMatchRequest.PlayedCommand
-
-ROLL: Final = Command(roll=command_pb2.Roll())
 FAILED: Final = StatusCode.FAILED_PRECONDITION
 INVALID: Final = StatusCode.INVALID_ARGUMENT
-
-
-class Scene(NamedTuple):
-    """A match that waits for a roll: whose, and where it stands."""
-
-    table: Table
-    turn: int
-    head: Head
-
-    @property
-    def on_turn(self) -> Client:
-        return self.table.people[self.turn]
-
-    @property
-    def off_turn(self) -> Client:
-        return self.table.people[1 - self.turn]
-
-
-@pytest.fixture
-async def scene(table: Table) -> Scene:
-    match = await table.match()
-    return Scene(table, match.turn, await table.head())
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +39,6 @@ class Case:
     told: Callable[[Scene], Refusal]
     given: Callable[[Scene], Given]
     by: Callable[[Scene], Client] = Scene.on_turn.__get__
-
-
-def of(command: Command, **fields: Any) -> Given:
-    return Given(**{"command_id": new_id(), "command": command, **fields})
 
 
 def unclear(given: Callable[[Scene], Given], *fields: str) -> Case:
@@ -155,32 +124,6 @@ CASES: Final = {
         lambda _: of(ROLL, command_id="mine", expected_sequence=-1), "command_id"
     ),
 }
-
-
-@asynccontextmanager
-async def unchanged(scene: Scene) -> AsyncIterator[None]:
-    """See that the match stands where it stood, to the byte."""
-    yield
-    assert await scene.table.head() == scene.head
-
-
-async def submit(person: Client, match_id: str, given: Given) -> pb.SubmitCommandResponse:
-    request = pb.SubmitCommandRequest(
-        match_id=match_id, command_id=given.command_id, command=given.command
-    )
-    if given.HasField("expected_sequence"):
-        request.expected_sequence = given.expected_sequence
-    response = await person.call(person.match.SubmitCommand, request)
-    assert isinstance(response, pb.SubmitCommandResponse)
-    return response
-
-
-async def give(stream: Any, given: Given) -> pb.CommandResult:
-    await stream.write(pb.PlayMatchRequest(command=given))
-    result = await next_of("result", stream)
-    assert isinstance(result, pb.CommandResult)
-    assert result.command_id == given.command_id
-    return result
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -272,21 +215,6 @@ async def test_whoever_goes_away_in_the_middle_finds_the_command_done_once(table
         assert (record.command_id, record.last_seq) == (request.command_id, reply.sequence)
 
 
-async def test_a_stream_answers_every_command_in_order(scene: Scene) -> None:
-    stream = await scene.off_turn.play(scene.table.match_id)
-    given = [of(ROLL) for _ in range(64)]
-    async with unchanged(scene):
-        for each in given:
-            await stream.write(pb.PlayMatchRequest(command=each))
-        results = [await next_of("result", stream) for _ in given]
-
-        assert [result.command_id for result in results] == [each.command_id for each in given]
-        # More than 16 at once are too much, if the machine is slow enough to notice.
-        for told in (refusal_in(result.refused) for result in results):
-            is_limit = told == Refusal("OVERLOADED", {}, (), may_retry=True)
-            assert is_limit or told.reason == "NOT_YOUR_TURN"
-
-
 async def test_before_the_start_there_is_nothing_but_seeds(stage: Stage) -> None:
     """SETUP-3."""
     table = await stage.new_table()
@@ -310,60 +238,3 @@ async def test_who_is_out_and_what_is_over_takes_no_commands(stage: Stage) -> No
     assert (out.reason, over.reason) == ("SEAT_IS_OUT", "MATCH_ENDED")
     assert "rule" in out.metadata
     assert "rule" in over.metadata
-
-
-# How a stream is opened.
-
-
-def opening(match_id: str, after: int | None = None) -> pb.PlayMatchRequest:
-    return pb.PlayMatchRequest(
-        open=pb.PlayMatchRequest.Open(match_id=match_id, after_sequence=after)
-    )
-
-
-async def end_of(person: Client, *requests: pb.PlayMatchRequest) -> grpc.aio.AioRpcError:
-    """Return how a stream ends that is begun so."""
-    stream = person.match.PlayMatch(metadata=person.metadata, timeout=10)
-    for request in requests:
-        await stream.write(request)
-    return await failure(rest_of(stream))
-
-
-async def test_a_stream_is_opened_once_and_first(scene: Scene) -> None:
-    well = opening(scene.table.match_id)
-    command = pb.PlayMatchRequest(command=of(ROLL))
-    cases = {
-        "command": ([command], "open"),
-        "nothing": ([pb.PlayMatchRequest()], "open"),
-        "twice": ([well, well], "open"),
-        "empty": ([well, pb.PlayMatchRequest()], "command"),
-        "before the first": ([opening(scene.table.match_id, -1)], "after_sequence"),
-        "without a match": ([opening("")], "match_id"),
-    }
-    async with unchanged(scene):
-        for requests, wrong in cases.values():
-            error = await end_of(scene.on_turn, *requests)
-
-            told = Refusal("INVALID_REQUEST", {"fields": wrong}, (wrong,))
-            assert refusal_of(error, INVALID) == told
-
-
-async def test_a_stream_is_for_a_seat_of_a_match_that_there_is(scene: Scene, stage: Stage) -> None:
-    beyond = scene.head.sequence + 1
-    cases = [
-        (scene.on_turn, opening(new_id()), StatusCode.NOT_FOUND, "MATCH_NOT_FOUND"),
-        (
-            stage.person(),
-            opening(scene.table.match_id),
-            StatusCode.PERMISSION_DENIED,
-            "NOT_SEATED",
-        ),
-        (
-            scene.on_turn,
-            opening(scene.table.match_id, beyond),
-            StatusCode.ABORTED,
-            "STALE_SEQUENCE",
-        ),
-    ]
-    for person, request, code, reason in cases:
-        assert refusal_of(await end_of(person, request), code).reason == reason
