@@ -282,11 +282,12 @@ REHYDRATE: Final = HistogramName(
 )
 OUTBOX_LAG: Final = GaugeName(
     "opolyx_outbox_lag_events",
-    "Events that are committed and not yet in the event log.",
+    "Events of matches that are committed and not yet in the event log.",
 )
-PROGRESSION_OUTBOX: Final = GaugeName(
-    "opolyx_progression_outbox_events",
-    "Events of progress that are committed and not yet in the event log.",
+OUTBOX_ENTRIES: Final = GaugeName(
+    "opolyx_outbox_entries",
+    "What a service has committed and the event log does not have yet.",
+    ("service",),
 )
 REWARDS_GRANTED: Final = CounterName(
     "opolyx_rewards_granted_total",
@@ -335,10 +336,6 @@ LOBBY_COMMANDS: Final = CounterName(
     "opolyx_lobby_commands_total",
     "Commands of rooms, by kind and outcome (accepted, refused, repeated).",
     ("kind", "outcome"),
-)
-LOBBY_OUTBOX: Final = GaugeName(
-    "opolyx_lobby_outbox_entries",
-    "Records of rooms that are committed and not yet in the event log.",
 )
 CONSUMER_LAG: Final = GaugeName(
     "opolyx_consumer_lag_entries",

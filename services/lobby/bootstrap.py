@@ -7,17 +7,21 @@ from typing import Final
 
 from libs.chassis.background import Background
 from libs.chassis.engine_records import EngineRecords
+from libs.chassis.engines import Engines
 from libs.chassis.foundation import Foundation
 from libs.chassis.process import Service
 from libs.chassis.server import GrpcServer
 from libs.eventlog.match_reading import MatchReader
+from libs.eventlog.outbox import OutboxPublisher
+from libs.eventlog.ports import EventLog
+from libs.kernel.clock import Clock
 from libs.kernel.reasons import Reason
 from opolyx.lobby.v1 import lobby_service_pb2_grpc as pb_grpc
 from services.lobby.handlers import Handlers
 from services.lobby.neighbours import EngineMatches, ProgressionCollections, RunnerBots
 from services.lobby.outbox import PostgresOccupancy, PostgresOutbox
-from services.lobby.ports import NeighbourError
-from services.lobby.reactors import FREEING, Freeing, Publisher
+from services.lobby.ports import NeighbourError, Occupancy
+from services.lobby.reactors import FREEING, Freeing
 from services.lobby.servicer import ALLOWED, BELIEVED, SERVICE, LobbyServicer
 from services.lobby.settings import LobbySettings
 from services.lobby.starting import Maker, Starter
@@ -44,9 +48,9 @@ async def _open(settings: LobbySettings, foundation: Foundation) -> AsyncIterato
         bots = await stack.enter_async_context(foundation.channel(NAME, peers.bot_runner))
         progression = await stack.enter_async_context(foundation.channel(NAME, peers.progression))
 
-        publisher = Publisher(PostgresOutbox(connections), log)
+        publisher = OutboxPublisher(PostgresOutbox(connections), log, service=NAME)
         rooms = PostgresRooms(connections)
-        handlers = Handlers(rooms, foundation.clock, publisher.call)
+        handlers = Handlers(rooms, foundation.clock, publisher.ring)
         maker = Maker(
             rooms,
             handlers,
@@ -61,15 +65,7 @@ async def _open(settings: LobbySettings, foundation: Foundation) -> AsyncIterato
             ProgressionCollections(progression),
             reply_s=settings.lobby.start_reply_s,
         )
-        occupancy = PostgresOccupancy(connections)
-        reader = MatchReader(
-            log=log,
-            group=NAME,
-            kinds=FREEING,
-            projection=Freeing(occupancy),
-            fetch=EngineRecords(engines),
-            clock=foundation.clock,
-        )
+        reader = _reader(log, PostgresOccupancy(connections), engines, foundation.clock)
 
         background = await stack.enter_async_context(Background())
         background.keep("lobby_publisher", publisher.run)
@@ -79,6 +75,17 @@ async def _open(settings: LobbySettings, foundation: Foundation) -> AsyncIterato
             handlers, starter, rooms, PostgresPlayers(connections), foundation.clock
         )
         yield await stack.enter_async_context(_server(settings, foundation, servicer))
+
+
+def _reader(log: EventLog, occupancy: Occupancy, engines: Engines, clock: Clock) -> MatchReader:
+    return MatchReader(
+        log=log,
+        group=NAME,
+        kinds=FREEING,
+        projection=Freeing(occupancy),
+        fetch=EngineRecords(engines),
+        clock=clock,
+    )
 
 
 def _server(settings: LobbySettings, foundation: Foundation, servicer: LobbyServicer) -> GrpcServer:

@@ -13,9 +13,6 @@ from libs.telemetry import traces
 from opolyx.lobby.v1 import lobby_event_pb2 as pb
 from services.lobby import statements as sql
 
-BATCH_MAX: Final = 200
-"""How many records go into the event log at once (start)."""
-
 _SCHEMA_VERSION: Final = "1"
 
 
@@ -26,14 +23,14 @@ class PostgresOutbox:
         self._connections = connections
 
     @asynccontextmanager
-    async def batch(self) -> AsyncIterator[Sequence[Entry]]:
+    async def batch(self, limit: int) -> AsyncIterator[Sequence[Entry]]:
         """Take the next entries. See `Outbox.batch`."""
         async with self._connections.transaction() as connection:
             # One replica at a time, or records of one room could overtake each other.
             if not await connection.fetchval(sql.TRY_OUTBOX):
                 yield ()
                 return
-            rows = await connection.fetch(sql.NEXT_ENTRIES, BATCH_MAX)
+            rows = await connection.fetch(sql.NEXT_ENTRIES, limit)
             yield [_entry(row) for row in rows]
             if rows:
                 await connection.execute(sql.REMOVE_ENTRIES, [row["position"] for row in rows])

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from libs.eventlog.following import Position
-from libs.eventlog.ports import Entry
 from libs.kernel.ids import MatchId
 from libs.rules.events import SeatSpec
 from services.lobby.commands import Cards
@@ -120,21 +119,6 @@ class Players(Protocol):
 
     async def names(self, players: Collection[str]) -> Mapping[str, str]:
         """Return the display names of those that are known, by player id."""
-        ...
-
-
-class Outbox(Protocol):
-    """Records that the event log does not have yet."""
-
-    def batch(self) -> AbstractAsyncContextManager[Sequence[Entry]]:
-        """Take the next ones, in order; they are gone when the block ends without an error.
-
-        None if there are none, or if another replica has them in hand.
-        """
-        ...
-
-    async def waiting(self) -> int:
-        """Return how many there are."""
         ...
 
 

@@ -11,12 +11,12 @@ from libs.chassis.process import Service
 from libs.chassis.sealing import Sealer
 from libs.chassis.server import GrpcServer
 from libs.eventlog.match_reading import MatchReader
+from libs.eventlog.outbox import OutboxPublisher
 from libs.kernel.chance import fresh_secret
 from opolyx.progression.v1 import progression_service_pb2_grpc
 from services.progression.facts import FOLDED
-from services.progression.outbox import Outbox
+from services.progression.outbox import PostgresOutbox
 from services.progression.profiles import Profiles
-from services.progression.publishing import Publisher
 from services.progression.reactors import Rewarder
 from services.progression.servicer import ALLOWED, BELIEVED, SERVICE, ProgressionServicer
 from services.progression.settings import KEYS_FOLDER, ProgressionSettings
@@ -42,7 +42,7 @@ async def _opened(
         foundation.open_log() as log,
         foundation.engines(NAME) as engines,
     ):
-        publisher = Publisher(Outbox(connections), log)
+        publisher = OutboxPublisher(PostgresOutbox(connections), log, service=NAME)
         store = ProgressStore(connections, sealer)
         rewarder = Rewarder(store, foundation.clock, fresh_secret, publisher.ring)
         reader = MatchReader(

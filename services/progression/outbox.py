@@ -1,42 +1,53 @@
-"""What is committed and not yet in the event log, in PostgreSQL."""
+"""Events of progress that are committed and not yet in the event log, in PostgreSQL."""
 
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Final
 
-from libs.kernel.ids import PlayerId
+from libs.eventlog.ports import Entry
+from libs.eventlog.topics import PROGRESSION_EVENTS, SCHEMA, SEQUENCE, TYPE
 from libs.store.connections import Connections
+from opolyx.progression.v1 import progression_event_pb2 as pb
+
+_SCHEMA_VERSION: Final = "1"
 
 
-class Unpublished(NamedTuple):
-    """An event of a player's progress, in bytes, that the event log does not have yet."""
+class PostgresOutbox:
+    """An `Outbox`. Raises `StoreUnavailableError` as it is.
 
-    player_id: PlayerId
-    sequence: int
-    data: bytes
-
-
-class Outbox:
-    """The events that wait. Raises `StoreUnavailableError` as it is."""
+    Several replicas may empty it at once: each reads the events of a player from the first one that
+    waits on, so that the first time that each is in the log is after those before it.
+    """
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
-    async def waiting(self, limit: int) -> list[Unpublished]:
-        """Return events that wait, of each player the first ones in order."""
+    @asynccontextmanager
+    async def batch(self, limit: int) -> AsyncIterator[Sequence[Entry]]:
+        """Take the next events. See `Outbox.batch`."""
         rows = await self._connections.fetch(_WAITING, limit)
-        return [Unpublished(row["player_id"], row["sequence"], row["bytes"]) for row in rows]
+        yield [_entry(row) for row in rows]
+        if rows:
+            players = [row["player_id"] for row in rows]
+            await self._connections.fetch(_DONE, players, [row["sequence"] for row in rows])
 
-    async def size(self) -> int:
-        """Return how many events wait."""
+    async def waiting(self) -> int:
+        """Return how many there are. See `Outbox.waiting`."""
         row = await self._connections.fetchrow(_SIZE)
         assert row is not None
         size: int = row["size"]
         return size
 
-    async def done(self, published: Sequence[Unpublished]) -> None:
-        """Let these wait no more: they are in the log, durably."""
-        players = [each.player_id for each in published]
-        await self._connections.fetch(_DONE, players, [each.sequence for each in published])
+
+def _entry(row: Any) -> Entry:
+    headers = {
+        TYPE: pb.ProgressionEvent.DESCRIPTOR.full_name,
+        SCHEMA: _SCHEMA_VERSION,
+        SEQUENCE: str(row["sequence"]),
+    }
+    return Entry(
+        topic=PROGRESSION_EVENTS.name, key=row["player_id"], value=row["bytes"], headers=headers
+    )
 
 
 _WAITING: Final = """

@@ -6,12 +6,12 @@ from collections import defaultdict
 import asyncpg
 import pytest
 
+from libs.eventlog.outbox import OutboxPublisher
 from libs.eventlog.ports import Delivery, Entry, LogUnavailableError
 from libs.eventlog.topics import LOBBY_EVENTS
 from libs.store.connections import Connections
 from opolyx.lobby.v1.lobby_event_pb2 import RoomRecord
 from services.lobby.outbox import PostgresOutbox
-from services.lobby.reactors import Publisher
 from tests.lobby.rig import Rig
 from tests.support.waiting import until
 
@@ -109,7 +109,11 @@ async def test_what_the_log_did_not_take_stays_in_the_outbox(rig: Rig) -> None:
     await leave_unpublished(rig)
     connections = await Connections.open(rig.url, name="test")
     log = Failing()
-    publisher = Publisher(PostgresOutbox(connections), log)  # type: ignore[arg-type]
+    publisher = OutboxPublisher(
+        PostgresOutbox(connections),
+        log,  # type: ignore[arg-type]
+        service="lobby",
+    )
     with pytest.raises(LogUnavailableError):
         await publisher.run()
     kept = await waiting(rig)

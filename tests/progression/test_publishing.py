@@ -7,13 +7,13 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 import pytest
 
 from libs.eventlog.local import LocalEventLog
+from libs.eventlog.outbox import OutboxPublisher
 from libs.eventlog.ports import Delivery, Entry, EventLog, LogUnavailableError, Subscription
 from libs.eventlog.postgres import PostgresLogStorage
 from libs.eventlog.topics import PROGRESSION_EVENTS
 from libs.store.connections import Connections
 from libs.wire.progress import check_progress, read_progress
-from services.progression.outbox import Outbox
-from services.progression.publishing import Publisher
+from services.progression.outbox import PostgresOutbox
 from tests.progression.played import played
 from tests.progression.rig import ANN, BEN, Rig
 from tests.support.builders import CLASSIC_1, CLASSIC_2
@@ -32,7 +32,7 @@ async def earned(rig: Rig) -> Rig:
 
 
 @asynccontextmanager
-async def publishing(publisher: Publisher) -> AsyncIterator[None]:
+async def publishing(publisher: OutboxPublisher) -> AsyncIterator[None]:
     task = asyncio.create_task(publisher.run())
     try:
         yield
@@ -57,10 +57,10 @@ def of(player: str, deliveries: Sequence[Delivery]) -> list[bytes]:
 async def test_everything_is_published_in_order_and_as_it_was_written(
     earned: Rig, connections: Connections
 ) -> None:
-    outbox = Outbox(connections)
+    outbox = PostgresOutbox(connections)
     log = LocalEventLog(PostgresLogStorage(connections), earned.clock)
 
-    async with publishing(Publisher(outbox, log)):
+    async with publishing(OutboxPublisher(outbox, log, service="progression")):
         await until(lambda: _is_empty(outbox))
 
     deliveries = await published(log)
@@ -71,9 +71,9 @@ async def test_everything_is_published_in_order_and_as_it_was_written(
 
 
 async def test_an_entry_says_what_it_is(earned: Rig, connections: Connections) -> None:
-    outbox = Outbox(connections)
+    outbox = PostgresOutbox(connections)
 
-    async with publishing(Publisher(outbox, earned.log)):
+    async with publishing(OutboxPublisher(outbox, earned.log, service="progression")):
         await until(lambda: _is_empty(outbox))
 
     first = next(each for each in await published(earned.log) if each.entry.key == ANN)
@@ -87,8 +87,8 @@ async def test_an_entry_says_what_it_is(earned: Rig, connections: Connections) -
 async def test_what_is_committed_later_is_published_when_it_rings(
     earned: Rig, connections: Connections
 ) -> None:
-    outbox = Outbox(connections)
-    publisher = Publisher(outbox, earned.log)
+    outbox = PostgresOutbox(connections)
+    publisher = OutboxPublisher(outbox, earned.log, service="progression")
     async with publishing(publisher):
         await until(lambda: _is_empty(outbox))
         before = len(await published(earned.log))
@@ -103,12 +103,12 @@ async def test_what_is_committed_later_is_published_when_it_rings(
 async def test_a_log_that_did_not_answer_costs_doubles_and_no_order(
     earned: Rig, connections: Connections
 ) -> None:
-    outbox = Outbox(connections)
+    outbox = PostgresOutbox(connections)
     log = _Forgetful(earned.log)
     with pytest.raises(LogUnavailableError):
-        await Publisher(outbox, log).run()
+        await OutboxPublisher(outbox, log, service="progression").run()
 
-    async with publishing(Publisher(outbox, log)):
+    async with publishing(OutboxPublisher(outbox, log, service="progression")):
         await until(lambda: _is_empty(outbox))
 
     deliveries = await published(earned.log)
@@ -120,11 +120,11 @@ async def test_a_log_that_did_not_answer_costs_doubles_and_no_order(
 
 
 async def test_two_publishers_at_once_keep_the_order(earned: Rig, connections: Connections) -> None:
-    outbox = Outbox(connections)
+    outbox = PostgresOutbox(connections)
 
     async with (
-        publishing(Publisher(outbox, earned.log)),
-        publishing(Publisher(outbox, earned.log)),
+        publishing(OutboxPublisher(outbox, earned.log, service="progression")),
+        publishing(OutboxPublisher(outbox, earned.log, service="progression")),
     ):
         await until(lambda: _is_empty(outbox))
 
@@ -134,8 +134,8 @@ async def test_two_publishers_at_once_keep_the_order(earned: Rig, connections: C
         assert events == await earned.events(player)
 
 
-async def _is_empty(outbox: Outbox) -> bool:
-    return not await outbox.size()
+async def _is_empty(outbox: PostgresOutbox) -> bool:
+    return not await outbox.waiting()
 
 
 class _Forgetful:
