@@ -93,6 +93,7 @@ class _Consumer:
         self._handler = handler
         self._dead_letters = dead_letters
         self._lag = _LAG.labels(group)
+        self._observers: dict[tuple[str, str], Callable[[float], None]] = {}
 
     async def run(self) -> NoReturn:
         loop = asyncio.get_running_loop()
@@ -101,9 +102,12 @@ class _Consumer:
         settle_at_s = loop.time()
         while True:
             wait_s = max(settle_at_s - loop.time(), 0.0) if open_ends else TICK_S
-            for delivery in await self._subscription.fetch(wait_s=wait_s):
-                await self._deal_with(delivery)
-                open_ends[delivery.entry.topic, delivery.partition] = delivery
+            deliveries = await self._subscription.fetch(wait_s=wait_s)
+            # Each names itself, and what it named is taken off the lines behind the last of them.
+            with logs.bound(topic="", group=self._group, offset=0):
+                for delivery in deliveries:
+                    await self._deal_with(delivery)
+                    open_ends[delivery.entry.topic, delivery.partition] = delivery
             if loop.time() < settle_at_s:
                 continue
             if await self._handler.settle() and open_ends:
@@ -115,22 +119,29 @@ class _Consumer:
     async def _deal_with(self, delivery: Delivery) -> None:
         entry = delivery.entry
         began_s = time.perf_counter()
-        with (
-            logs.bound(topic=entry.topic, group=self._group, offset=delivery.offset),
-            traces.handling(entry.topic, entry.headers, group=self._group),
-        ):
+        logs.bind(topic=entry.topic, offset=delivery.offset)
+        with traces.handling(entry.topic, entry.headers, group=self._group):
             outcome = await self._handle(delivery)
             took_s = time.perf_counter() - began_s
             # For each record and each of its readers, most of whom did nothing: not said as a rule.
-            say = _log.debug if outcome == _HANDLED else _log.info
-            say(
-                "delivery_handled",
-                partition=delivery.partition,
-                key=entry.key,
-                outcome=outcome,
-                duration_ms=round(took_s * 1000, 3),
-            )
-        _DURATION.labels(self._group, entry.topic, outcome).observe(took_s)
+            if outcome != _HANDLED or logs.is_debugging():
+                say = _log.debug if outcome == _HANDLED else _log.info
+                say(
+                    "delivery_handled",
+                    partition=delivery.partition,
+                    key=entry.key,
+                    outcome=outcome,
+                    duration_ms=round(took_s * 1000, 3),
+                )
+        self._observe(entry.topic, outcome, took_s)
+
+    def _observe(self, topic: str, outcome: str, took_s: float) -> None:
+        observe = self._observers.get((topic, outcome))
+        if observe is None:
+            # Looked up once: that takes longer than to observe.
+            observe = _DURATION.labels(self._group, topic, outcome).observe
+            self._observers[topic, outcome] = observe
+        observe(took_s)
 
     async def _handle(self, delivery: Delivery) -> str:
         if self._dead_letters.must_follow(delivery):

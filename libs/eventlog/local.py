@@ -134,6 +134,9 @@ class LocalEventLog:
         further = {place: end for place, end in ends.items() if end > self._ends.get(place, 0)}
         if further:
             self._ends.update(further)
+            for members in self._groups.values():
+                for member in members:
+                    member.behind |= dict.fromkeys(further)
             self._ring()
 
     def _ring(self) -> None:
@@ -158,6 +161,8 @@ class _Member:
         self._topics = topics
         self._group = group
         self._positions: dict[Place, int] = {}
+        # The places where there may be more than was fetched.
+        self.behind: dict[Place, None] = {}
         self.is_rebalanced = False
 
     async def fetch(self, *, wait_s: float) -> Sequence[Delivery]:
@@ -169,12 +174,7 @@ class _Member:
             if not self.is_rebalanced:
                 await self._rebalance()
             look_at = await self._log.look(self._topics)
-            ends = self._log.ends
-            news = {
-                place: position
-                for place, position in self._positions.items()
-                if position < ends.get(place, 0)
-            }
+            news = self._news()
             if news:
                 return await self._read(news)
             if loop.time() >= give_up_at:
@@ -182,6 +182,17 @@ class _Member:
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(min(give_up_at, look_at)):
                     await bell.wait()
+
+    def _news(self) -> Mapping[Place, int]:
+        """Return the places that hold more than was fetched, and from where on."""
+        ends, positions = self._log.ends, self._positions
+        news = {
+            place: position
+            for place in self.behind
+            if (position := positions.get(place)) is not None and position < ends.get(place, 0)
+        }
+        self.behind = dict.fromkeys(news)
+        return news
 
     async def commit(self, deliveries: Sequence[Delivery]) -> None:
         """See `Subscription.commit`."""
@@ -216,6 +227,7 @@ class _Member:
             for topic in self._topics
             for place in self._share(topic)
         }
+        self.behind |= dict.fromkeys(self._positions)
 
     def _share(self, topic: str) -> list[Place]:
         readers = [member for member in self._members if member.reads(topic)]

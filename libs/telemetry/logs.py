@@ -62,6 +62,11 @@ def bind(**fields: Unpack[LogFields]) -> None:
     bind_contextvars(**fields)
 
 
+def is_debugging() -> bool:
+    """Tell whether lines of the level debug are written: for lines that cost something to make."""
+    return logging.getLogger().isEnabledFor(logging.DEBUG)
+
+
 def configure(
     *, level: Level = "info", style: Style = "auto", stream: TextIO | None = None
 ) -> None:

@@ -63,7 +63,8 @@ def shut_down(shutdown: Callable[[], object]) -> None:
 def carrier() -> dict[str, str]:
     """Return the current trace context as headers or metadata; empty outside any trace."""
     headers: dict[str, str] = {}
-    propagate.inject(headers)
+    if trace.get_current_span() is not trace.INVALID_SPAN:
+        propagate.inject(headers)
     return headers
 
 
