@@ -129,12 +129,14 @@ def people_of(settings: AuthSettings, issuer: DevelopmentIssuer, clock: Clock) -
     """Return what checks the tokens of people: our own in development, else the provider's.
 
     Raises:
-        SettingsError: the provider's keys could not come from there safely.
+        SettingsError: the provider's keys are not there, or could not come from there safely.
 
     """
     if settings.mode == "dev":
         return issuer.people()
     if settings.jwks_file is not None:
+        if not settings.jwks_file.is_file():
+            raise SettingsError("OPOLYX_AUTH__JWKS_FILE: there is no such file")
         fetch = from_file(settings.jwks_file)
     else:
         try:

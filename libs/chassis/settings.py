@@ -46,7 +46,9 @@ class SettingsError(Exception):
 class Section(BaseModel):
     """Settings that belong together. Frozen, and knows all its fields."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True
+    )
 
 
 class SecretUrl(SecretStr):
@@ -67,7 +69,7 @@ class ServiceSettings(BaseSettings):
     """What a process can be told. Made by `load`; a service subclasses it and adds sections."""
 
     model_config = pydantic_settings.SettingsConfigDict(
-        frozen=True, extra="forbid", hide_input_in_errors=True
+        frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True
     )
 
     data_folder: Path = Path(".opolyx")
@@ -139,6 +141,7 @@ class Shown(NamedTuple):
     variable: str
     value: str
     is_default: bool
+    meaning: str
 
 
 def shown(settings: ServiceSettings) -> list[Shown]:
@@ -149,7 +152,7 @@ def shown(settings: ServiceSettings) -> list[Shown]:
         for step in path:
             value = getattr(value, step)
         is_default = value == field.get_default(call_default_factory=True, validated_data={})
-        lines.append(Shown(name, _spelled(value), is_default))
+        lines.append(Shown(name, _spelled(value), is_default, _meaning(field)))
     return lines
 
 
@@ -198,6 +201,11 @@ def _told(error: ValidationError, known: Mapping[str, Variable]) -> Iterator[str
             yield f"{name}: has no usable value"
         else:
             yield f"{name}: {fault['msg'].removeprefix(_OWN)}"
+
+
+def _meaning(field: FieldInfo) -> str:
+    """Return what the docstring of a setting says, on one line; empty if its name says all."""
+    return " ".join((field.description or "").split())
 
 
 def _is_secret(field: FieldInfo) -> bool:

@@ -27,10 +27,8 @@ def show(output: FormatOption = Format.TABLE) -> None:
     if output == Format.JSON:
         write_json([line._asdict() for line in settings])
     else:
-        rows = [
-            (name, value, "" if is_default else "given") for name, value, is_default in settings
-        ]
-        write_table(("variable", "value", ""), rows)
+        rows = [(s.variable, s.value, "" if s.is_default else "given", s.meaning) for s in settings]
+        write_table(("variable", "value", "", "meaning"), rows)
 
 
 def in_force() -> list[Shown]:

@@ -9,7 +9,7 @@ from libs.chassis.process import Service
 from libs.chassis.sections import ServerSettings
 from libs.chassis.settings import FROM_FILE, load
 
-SERVICES: Final = ("match_engine", "progression", "lobby", "timer", "gateway", "bot_runner")
+SERVICES: Final = ("timer", "match_engine", "progression", "lobby", "gateway", "bot_runner")
 """Every service, in the order in which they open: whoever plays comes last, and goes first."""
 
 ALL: Final = "all"

@@ -96,6 +96,15 @@ async def test_with_a_provider_its_keys_decide_and_ours_are_no_good(
     assert (await people_of(AuthSettings(), issuer, clock).verify(issuer.issue("ann"))).subject
 
 
+def test_a_key_set_that_is_not_there_is_told_at_the_start(
+    tmp_path: Path, issuer: DevelopmentIssuer, clock: ManualClock
+) -> None:
+    settings = AuthSettings(mode="jwks", jwks_file=tmp_path / "none.json")
+
+    with pytest.raises(SettingsError, match="JWKS_FILE: there is no such file"):
+        people_of(settings, issuer, clock)
+
+
 def test_a_providers_keys_must_come_safely(issuer: DevelopmentIssuer, clock: ManualClock) -> None:
     settings = AuthSettings(mode="jwks", jwks_url="http://" + "provider.example/keys")
 

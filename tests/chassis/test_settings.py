@@ -196,7 +196,9 @@ def test_what_is_in_force_is_shown_without_secrets() -> None:
 
     assert list(lines) == list(variables(Settings))
     assert lines["OPOLYX_STORE__URL"].value == f"{POSTGRES}ann:{HIDDEN}@db/opolyx"
-    assert lines["OPOLYX_GATEWAY__PORT"] == ("OPOLYX_GATEWAY__PORT", "7", False)
+    assert lines["OPOLYX_GATEWAY__PORT"].value == "7"
+    assert not lines["OPOLYX_GATEWAY__PORT"].is_default
+    assert lines["OPOLYX_STORE__URL"].meaning.startswith("`embedded://` for the one in the data")
     assert lines["OPOLYX_GATEWAY__HOST"].is_default
     assert lines["OPOLYX_TELEMETRY__OTLP_ENDPOINT"].value == ""
     assert SECRET not in str(lines)

@@ -233,7 +233,9 @@ def test_the_settings_are_shown_without_their_secrets() -> None:
         "variable": "OPOLYX_GATEWAY__PORT",
         "value": "7070",
         "is_default": True,
+        "meaning": "",
     }
+    assert shown["OPOLYX_GATEWAY__QUEUE_MAX"]["meaning"].startswith("How many messages may wait")
 
 
 def test_a_store_is_migrated_once_and_all_schemas_with_it() -> None:
@@ -244,10 +246,10 @@ def test_a_store_is_migrated_once_and_all_schemas_with_it() -> None:
 
     assert [entry["schema"] for entry in done] == [
         "event_log",
+        "timer",
         "match_engine",
         "progression",
         "lobby",
-        "timer",
         "bot_runner",
     ]
     assert [entry["pending"] for entry in dry] == [entry["applied"] for entry in done]
