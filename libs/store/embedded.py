@@ -11,7 +11,7 @@ import importlib.util
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import ExitStack, asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import IO, Final
 from urllib.parse import quote
@@ -216,15 +216,16 @@ class EmbeddedServer:
 
     async def _locked(self, name: str, kind: int) -> IO[bytes]:
         """Return a file of the folder, locked until it is closed; by us, or the end of us."""
-        file = (self._folder / name).open("ab")
-        for _ in range(round(_START_S / _POLL_S)):
-            try:
-                fcntl.flock(file, kind | fcntl.LOCK_NB)
-            except BlockingIOError:
-                await asyncio.sleep(_POLL_S)
-            else:
-                return file
-        file.close()
+        with ExitStack() as opened:
+            file = opened.enter_context((self._folder / name).open("ab"))
+            for _ in range(round(_START_S / _POLL_S)):
+                try:
+                    fcntl.flock(file, kind | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    await asyncio.sleep(_POLL_S)
+                else:
+                    opened.pop_all()
+                    return file
         raise EmbeddedServerError(f"{self._folder / name} is held by another process")
 
     def _is_held(self, name: str, against: int = fcntl.LOCK_EX) -> bool:

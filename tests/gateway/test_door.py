@@ -42,9 +42,10 @@ METHODS = [
 async def reason_of(rig: Rig, client: Client, method: tuple[str, str]) -> str | None:
     """Call a method with an empty message; return why it was refused, None if nobody did."""
     call: Any = rig.channel.stream_stream(f"/{method[0]}/{method[1]}")(metadata=client.metadata)
-    await call.write(b"")
-    await call.done_writing()
     try:
+        # Whoever is refused at the door may hear of it before the message is on its way.
+        await call.write(b"")
+        await call.done_writing()
         await call.read()
     except grpc.aio.AioRpcError as error:
         told = answer_of(error).told
