@@ -23,6 +23,9 @@ from tests.support.system import System, data_folder
 PROBES_PER_S: Final = 10
 """How often an empty call and a bare commit are made beside the commands."""
 
+REST_S: Final = 2.0
+"""How long what was begun in a hurry may take to be published and read."""
+
 IDLE_S: Final = 5.0
 
 READS: Final = "10000"
@@ -83,6 +86,7 @@ async def _play(system: System, url: str, scale: Scale) -> list[str]:
     """Play, print what it took, and return the matches, the deep ones first."""
     async with _probing(system, url) as probes, gathered(system, scale.matches) as crowd:
         await _warm_up(crowd, scale)
+        await asyncio.sleep(min(REST_S, scale.seconds))
         before = await spent(system, probes.connection)
         await asyncio.sleep(min(IDLE_S, scale.seconds))
         idle = (await spent(system, probes.connection)).since(before)
