@@ -23,6 +23,17 @@ from tests.support.waiting import until
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
+EXECUTE_AS = """
+import os, sys
+user, group, *command = sys.argv[1:]
+if user:
+    os.setgroups([])
+    os.setgid(int(group))
+    os.setuid(int(user))
+os.execv(command[0], command)
+"""
+"""What runs a command as somebody else. A program of its own: where grpc is loaded nobody forks."""
+
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
@@ -141,11 +152,9 @@ async def test_a_server_that_nobody_keeps_is_stopped_and_replaced(folder: Path) 
     data = folder / keeper.DATA
     user, group = privileges.server_owner(data) or (None, None)
     orphan = await asyncio.create_subprocess_exec(
-        binaries() / "postgres",
+        sys.executable,
+        *("-c", EXECUTE_AS, str(user or ""), str(group or ""), str(binaries() / "postgres")),
         *("-D", str(data), "--listen_addresses=", f"-k{data}"),
-        user=user,
-        group=group,
-        extra_groups=None if user is None else [],
         stderr=asyncio.subprocess.DEVNULL,
     )
     await until((data / "postmaster.pid").exists)
