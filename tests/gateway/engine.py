@@ -9,7 +9,7 @@ from typing import Any
 
 import grpc
 
-from libs.chassis.status import RefusedError, refused
+from libs.chassis.status import refused
 from libs.kernel.ids import CommandId
 from libs.kernel.reasons import Reason
 from libs.kernel.shards import SHARDS
@@ -24,10 +24,10 @@ from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx.engine.v1 import engine_service_pb2_grpc as pb_grpc
 from opolyx.engine.v1 import shard_service_pb2 as shard_pb
 from opolyx.engine.v1 import shard_service_pb2_grpc as shard_grpc
-from opolyx.match.v1 import match_pb2, refused_pb2, rule_set_pb2
+from opolyx.match.v1 import match_pb2, rule_set_pb2
 from opolyx.match.v1 import match_service_pb2 as match_pb
 from opolyx.match.v1 import match_service_pb2_grpc as match_grpc
-from tests.gateway.world import World, beat, cancel, refuse, seat_of, stored_message
+from tests.gateway.world import World, beat, cancel, refuse, refused_frame, seat_of, stored_message
 from tests.support.gateway import LiveMatch
 
 # ruff: noqa: ARG002, N802 - the signatures are gRPC's
@@ -68,6 +68,7 @@ class FakeEngine(
         self.is_mute = False
         self.withheld: set[int] = set()
         self.forged: set[int] = set()
+        self.unread: set[int] = set()
         self.stopped: dict[str, Reason] = {}
         self.gate = asyncio.Event()
         self.gate.set()
@@ -133,7 +134,10 @@ class FakeEngine(
         wanted = [each for each in live.records if each.last_seq > request.after_sequence]
         page = wanted[: min(request.page_size or 50, 20)]
         return match_pb.ReadEventsResponse(
-            records=map(stored_message, page), head_sequence=live.match.sequence
+            records=[
+                stored_message(r, self.forged) for r in page if r.first_seq not in self.unread
+            ],
+            head_sequence=live.match.sequence,
         )
 
     async def ListLegalCommands(
@@ -193,13 +197,13 @@ class FakeEngine(
 
     def _decide(self, frame: pb.DecideRequest.CommandFrame) -> pb.DecideResponse.ResultFrame:
         if not self.is_owner:
-            return _refused_frame(refused(Reason.NOT_OWNER_OF_SHARD))
+            return refused_frame(refused(Reason.NOT_OWNER_OF_SHARD))
         live = self.world.matches.get(frame.match_id)
         if live is None:
-            return _refused_frame(refused(Reason.MATCH_NOT_FOUND))
+            return refused_frame(refused(Reason.MATCH_NOT_FOUND))
         seat = seat_of(live, frame.caller)
         if seat == e.NOBODY:
-            return _refused_frame(refused(Reason.NOT_SEATED))
+            return refused_frame(refused(Reason.NOT_SEATED))
         command = command_of(frame.command, seat)
         expected = frame.expected_sequence if frame.HasField("expected_sequence") else None
         result = live.submit((seat, command, CommandId(frame.command_id), expected))
@@ -272,9 +276,7 @@ class FakeEngine(
         if record.first_seq in self.withheld:
             self.withheld.discard(record.first_seq)
             return
-        message = stored_message(record)
-        if record.first_seq in self.forged:
-            message.data += b" "
+        message = stored_message(record, self.forged)
         is_last = live.has_ended and record is live.records[-1]
         frame = pb.FollowResponse.RecordFrame(match_id=live.match_id, record=message, last=is_last)
         await say(pb.FollowResponse(record=frame))
@@ -319,11 +321,6 @@ class FakeEngine(
         finally:
             self.streams.discard(task)
             await cancel(writing)
-
-
-def _refused_frame(error: RefusedError) -> pb.DecideResponse.ResultFrame:
-    told: refused_pb2.Refused = refused_message(error.told, error.retry_after_ms)
-    return pb.DecideResponse.ResultFrame(refused=told)
 
 
 @asynccontextmanager

@@ -32,7 +32,7 @@ async def opened(rig: Rig, kind: str, **token: Any) -> Any:
 async def test_a_stream_ends_with_its_token_and_says_so(rig: Rig, kind: str) -> None:
     leeway_ms = int(AuthSettings().leeway_s * 1000)
 
-    call = await opened(rig, kind, ttl_ms=1_000 - leeway_ms)
+    call = await opened(rig, kind, ttl_ms=2_000 - leeway_ms)
 
     go_away = await next_of("go_away", call)
     assert go_away.reason == Reason.TOKEN_EXPIRED

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Protocol
 
 import grpc
@@ -11,7 +11,10 @@ import grpc
 from libs.chassis.status import RefusedError, status_of
 from libs.rules import events as e
 from libs.wire.record import StoredRecord
+from libs.wire.refusals import refused_message
 from opolyx.engine.v1 import caller_pb2
+from opolyx.engine.v1 import engine_service_pb2 as pb
+from opolyx.match.v1 import refused_pb2
 from opolyx.record.v1 import stored_record_pb2 as record_pb
 from tests.support.gateway import LiveMatch
 
@@ -45,8 +48,10 @@ class World:
             live.news()
 
 
-def stored_message(record: StoredRecord) -> record_pb.StoredRecord:
+def stored_message(record: StoredRecord, forged: Collection[int] = ()) -> record_pb.StoredRecord:
+    """Return a record as it is sent; where its sequence is among *forged*, with other bytes."""
     first_seq, last_seq, record_hash, data = record
+    data += b" " if first_seq in forged else b""
     return record_pb.StoredRecord(
         first_seq=first_seq, last_seq=last_seq, hash=record_hash, data=data
     )
@@ -74,3 +79,9 @@ async def cancel(*tasks: asyncio.Task[Any]) -> None:
 
 async def refuse(context: grpc.aio.ServicerContext[Any, Any], error: RefusedError) -> None:
     await context.abort_with_status(status_of(error))
+
+
+def refused_frame(error: RefusedError) -> pb.DecideResponse.ResultFrame:
+    """Return the result of a command that was refused."""
+    told: refused_pb2.Refused = refused_message(error.told, error.retry_after_ms)
+    return pb.DecideResponse.ResultFrame(refused=told)
