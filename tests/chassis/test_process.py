@@ -12,6 +12,8 @@ from libs.chassis import process
 from libs.chassis.process import Restarts, Service, keep_running, serve
 from tests.support.repository import ROOT
 
+pytestmark = pytest.mark.slow
+
 
 class Lives:
     """What became of some services."""

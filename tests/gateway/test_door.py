@@ -26,6 +26,8 @@ from tests.gateway.conftest import OpenRig
 from tests.gateway.rig import Rig
 from tests.support.calling import Client
 
+pytestmark = pytest.mark.slow
+
 PUBLIC = {"ListRuleSets", "GetRuleSet", "GetBoard", "ListKeys"}
 INSIDE = {"CreateMatch", "FireDeadline", "Fire", "ResolvePlayer", "SeatBots"}
 DOING = {
