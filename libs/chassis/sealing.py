@@ -1,6 +1,5 @@
 """Secrets at rest: sealed by AES-256-GCM under a key that lies in a file, not in the store."""
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -8,19 +7,16 @@ from typing import Final, NamedTuple
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from libs.chassis.key_files import make_key_file
+from libs.chassis.key_files import SUFFIX, is_key_id, make_first_key, read_key
 from libs.chassis.settings import SettingsError
 from libs.kernel.chance import fresh_secret
 from libs.telemetry import logs
 
-SUFFIX: Final = ".key"
 FIRST_KEY: Final = "seal-0001"
 """The id of the key that is made where there is none."""
 
 KEY_SIZE: Final = 32
 NONCE_SIZE: Final = 12
-
-_KEY_ID: Final = re.compile(r"[a-z0-9-]{1,64}")
 
 _log: Final = logs.get()
 
@@ -62,12 +58,11 @@ class Sealer:
             SettingsError: a file there is no key, or cannot be read.
 
         """
-        if not any(folder.glob(f"*{SUFFIX}")):
-            path = folder / f"{FIRST_KEY}{SUFFIX}"
-            if make_key_file(path, fresh_secret(KEY_SIZE).hex().encode() + b"\n"):
-                _log.info("sealing_key_made", path=str(path))
+        made = make_first_key(folder, FIRST_KEY, KEY_SIZE)
+        if made is not None:
+            _log.info("sealing_key_made", path=str(made))
         paths = sorted(folder.glob(f"*{SUFFIX}"))
-        return cls(folder, {path.name.removesuffix(SUFFIX): _read(path) for path in paths})
+        return cls(folder, {path.stem: AESGCM(read_key(path, KEY_SIZE)) for path in paths})
 
     def seal(self, secret: bytes, *, bound_to: bytes) -> Sealed:
         """Encrypt *secret*, which opens only for who names the same *bound_to*: whose it is."""
@@ -92,22 +87,11 @@ class Sealer:
         key = self._keys.get(key_id)
         if key is None:
             # Another process may have been given a newer key and have sealed with it already.
-            if not _KEY_ID.fullmatch(key_id):
+            if not is_key_id(key_id):
                 raise UnsealableError("names no key")
             try:
-                key = self._keys[key_id] = _read(self._folder / f"{key_id}{SUFFIX}")
+                key = AESGCM(read_key(self._folder / f"{key_id}{SUFFIX}", KEY_SIZE))
             except SettingsError as error:
                 raise UnsealableError(str(error)) from None
+            self._keys[key_id] = key
         return key
-
-
-def _read(path: Path) -> AESGCM:
-    if not _KEY_ID.fullmatch(path.name.removesuffix(SUFFIX)):
-        raise SettingsError(f"{path}: a key's id is of lower-case letters, digits and hyphens")
-    try:
-        key = bytes.fromhex(path.read_text(encoding="ascii"))
-    except (OSError, ValueError):
-        raise SettingsError(f"{path} holds no key that can be read") from None
-    if len(key) != KEY_SIZE:
-        raise SettingsError(f"{path} holds a key of another size")
-    return AESGCM(key)

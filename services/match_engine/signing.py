@@ -1,13 +1,10 @@
 """The keys by which this deployment signs the heads of matches (write protocol, W10)."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from libs.chassis.key_files import make_key_file
-from libs.chassis.settings import SettingsError
-from libs.kernel.chance import fresh_secret
+from libs.chassis.key_files import SUFFIX, make_first_key, read_key
 from libs.kernel.ids import MatchId
 from libs.telemetry import logs
 from libs.wire.heads import KEY_SEED_SIZE, SignedHead, SigningKey
@@ -15,13 +12,10 @@ from libs.wire.heads import KEY_SEED_SIZE, SignedHead, SigningKey
 FOLDER: Final = "head-keys"
 """Where the keys are, in the data folder."""
 
-PRIVATE: Final = ".key"
 PUBLIC: Final = ".pub"
 
 FIRST_KEY: Final = "head-0001"
 """The id of the key that is made where there is none."""
-
-_KEY_ID: Final = re.compile(r"[a-z0-9-]{1,64}", re.ASCII)
 
 _log: Final = logs.get()
 
@@ -56,14 +50,14 @@ class SigningKeys:
 
         """
         folder = data_folder / FOLDER
-        if not any(folder.glob(f"*{PRIVATE}")):
-            path = folder / f"{FIRST_KEY}{PRIVATE}"
-            if make_key_file(path, fresh_secret(KEY_SEED_SIZE).hex().encode() + b"\n"):
-                _log.info("signing_key_made", path=str(path))
+        made = make_first_key(folder, FIRST_KEY, KEY_SEED_SIZE)
+        if made is not None:
+            _log.info("signing_key_made", path=str(made))
         secret = {
-            path.stem: SigningKey(_read(path), path.stem) for path in folder.glob(f"*{PRIVATE}")
+            path.stem: SigningKey(read_key(path, KEY_SEED_SIZE), path.stem)
+            for path in folder.glob(f"*{SUFFIX}")
         }
-        public = {path.stem: _read(path) for path in folder.glob(f"*{PUBLIC}")}
+        public = {path.stem: read_key(path, KEY_SEED_SIZE) for path in folder.glob(f"*{PUBLIC}")}
         public |= {key_id: key.public_key for key_id, key in secret.items()}
         signing = secret[max(secret)]
         retired = [PublicKey(*key) for key in sorted(public.items(), reverse=True)]
@@ -78,15 +72,3 @@ class SigningKeys:
     def public(self) -> Sequence[PublicKey]:
         """Return all public keys: the one in use, then those of before, the newest first."""
         return self._public
-
-
-def _read(path: Path) -> bytes:
-    if not _KEY_ID.fullmatch(path.stem):
-        raise SettingsError(f"{path}: a key's id is of lower-case letters, digits and hyphens")
-    try:
-        key = bytes.fromhex(path.read_text(encoding="ascii"))
-    except (OSError, ValueError):
-        raise SettingsError(f"{path} holds no key that can be read") from None
-    if len(key) != KEY_SEED_SIZE:
-        raise SettingsError(f"{path} holds a key of another size")
-    return key
