@@ -1,8 +1,6 @@
 """``opolyx audit``: matches of a running system, held to every invariant."""
 
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
@@ -22,6 +20,7 @@ from services.console.asking import AddressOption, TokenFileOption
 from services.console.connection import ask, match_ids, public_keys, read_match
 from services.console.exits import MISMATCH, USAGE, stop
 from services.console.exporting import check_id
+from services.console.exports import verify_export
 from services.console.output import Format, FormatOption, write_json, write_table
 
 app = typer.Typer(add_completion=False)
@@ -87,9 +86,6 @@ def examine(
         return finding._replace(fault="these are the records of another match")
     if (match.phase == phases.ENDED) is not head.ended:
         return finding._replace(fault="the head is not what the records come to")
-    with tempfile.TemporaryDirectory() as folder:
-        exported, key_file = Path(folder) / "match", Path(folder) / "keys"
-        exported.write_bytes(write_export(match_id, records, head))
-        key_file.write_text(spell_keys(keys.items()), encoding="ascii")
-        report = verifier.verify(exported, key_file)
+    export = write_export(match_id, records, head)
+    report = verify_export(export, spell_keys(keys.items()).encode("ascii"))
     return finding._replace(fault="" if report.code == verifier.OK else report.lines[0])

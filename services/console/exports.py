@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from libs import verify as verifier
 from libs.wire.chain import BrokenChainError, follow
@@ -46,6 +47,18 @@ def _first_fault(path: Path, otherwise: str) -> str:
     """
     report = verifier.verify(path)
     return report.lines[0] if report.code == verifier.MISMATCH else otherwise
+
+
+def verify_export(export: bytes, key_file: bytes) -> verifier.Report:
+    """Return what a stranger finds who checks an export with the public keys.
+
+    By files, as they come to one: the verifier shares no code with what it verifies.
+    """
+    with TemporaryDirectory() as folder:
+        exported, keys = Path(folder) / "match", Path(folder) / "keys"
+        exported.write_bytes(export)
+        keys.write_bytes(key_file)
+        return verifier.verify(exported, keys)
 
 
 def check_sequence(records: Sequence[Record], sequence: int | None) -> int:

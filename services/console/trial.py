@@ -1,10 +1,8 @@
 """One match through a whole system, by its public API alone, and what it came to."""
 
 import asyncio
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from libs import verify as verifier
@@ -24,6 +22,7 @@ from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
 from opolyx.lobby.v1.room_pb2 import Room
 from opolyx.progression.v1 import progression_service_pb2 as progression_pb
 from services.console.connection import public_keys, read_match
+from services.console.exports import verify_export
 from services.console.seat import STRENGTH, PlayedSeat
 from services.console.showing import Show
 
@@ -174,20 +173,11 @@ async def _check(client: Client, match: Match, names: Sequence[str]) -> Verdict:
         chain_hash=head.hash,
         rebuilt_equal=state_hash(rebuild(records)) == state_hash(match),
         audit_ok=is_sound,
-        verified=_verifies(export, keys),
+        verified=verify_export(export, keys).code == verifier.OK,
         experience=await _experience(client, match_id),
         export=export,
         key_file=keys,
     )
-
-
-def _verifies(export: bytes, keys: bytes) -> bool:
-    """Tell whether an export verifies, by the verifier that shares no code with it."""
-    with tempfile.TemporaryDirectory() as folder:
-        exported, key_file = Path(folder) / "match", Path(folder) / "keys"
-        exported.write_bytes(export)
-        key_file.write_bytes(keys)
-        return verifier.verify(exported, key_file).code == verifier.OK
 
 
 async def _experience(client: Client, match_id: MatchId) -> int:
