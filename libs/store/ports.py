@@ -29,6 +29,11 @@ class Status(StrEnum):
     ENDED = "ended"
     ABORTED = "aborted"
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing can happen to the match any more."""
+        return self in (Status.ENDED, Status.ABORTED)
+
 
 @dataclass(frozen=True, slots=True)
 class Ok:

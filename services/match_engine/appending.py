@@ -11,7 +11,7 @@ from libs.rules import commands as c
 from libs.rules import events as e
 from libs.rules.clocks import next_deadline
 from libs.rules.match import Match
-from libs.store.ports import Conflict, Dup, Fenced, MatchStore, NewRecord, Ok, Status, Unknown
+from libs.store.ports import Conflict, Dup, Fenced, MatchStore, NewRecord, Ok, Unknown
 from libs.telemetry import logs, metrics, names
 from libs.wire.commands import name_of
 from libs.wire.record import StoredRecord
@@ -19,8 +19,6 @@ from libs.wire.request_hash import actor_of
 from services.match_engine.live import Accepted, Entry, LiveMatch, status_of
 from services.match_engine.matches import Matches
 from services.match_engine.signing import SigningKeys
-
-OVER: Final = frozenset({Status.ENDED, Status.ABORTED})
 
 KINDS: Final[Mapping[type[c.Command], str]] = {
     command: name_of(command) for command in (*get_args(c.SeatCommand), *get_args(c.SystemCommand))
@@ -92,7 +90,7 @@ class Scribe:
         stored = chain.draft(command_id, actor_of(command), at_ms, events)
         status = status_of(match)
         signed = None
-        if status in OVER:
+        if status.is_over:
             signed = self._keys.sign(live.match_id, stored.last_seq, stored.hash, ended=True)
         began_s = time.perf_counter()
         outcome = await self._store.append(

@@ -14,7 +14,7 @@ from libs.eventlog.topics import MATCH_HEADS, MATCH_RECORDS, SCHEMA, SEQUENCE, T
 from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
 from libs.kernel.shards import shard_of
-from libs.store.ports import Head, MatchStore, Status, StoreUnavailableError
+from libs.store.ports import Head, MatchStore, StoreUnavailableError
 from libs.telemetry import logs, metrics, names, traces
 from libs.wire.heads import SignedHead
 from libs.wire.record import VERSION, StoredRecord
@@ -43,7 +43,6 @@ RECORDS_MAX: Final = 32
 BUFFERED_BYTES: Final = 32 << 20
 """How much is kept in memory; what is beyond that is read from the store when its turn comes."""
 
-_OVER: Final = frozenset({Status.ENDED, Status.ABORTED})
 _RECORD: Final = record_pb2.Record.DESCRIPTOR.full_name
 _HEAD: Final = match_pb2.SignedHead.DESCRIPTOR.full_name
 
@@ -186,7 +185,7 @@ class Publisher:
         is_new = tail is None
         if tail is None:
             tail = self._tails[head.match_id] = Tail(head.match_id, head.published_seq)
-        tail.saw(head.seq, is_over=head.status in _OVER)
+        tail.saw(head.seq, is_over=head.status.is_over)
         self._buffered -= tail.advance(head.published_seq)
         is_news = tail.is_behind and head.match_id not in self._behind
         if tail.is_behind:
@@ -251,7 +250,7 @@ class Publisher:
         """Find out how far a match is published that another engine played before."""
         head = await self._store.head(tail.match_id)
         assert head is not None, "it has a record"
-        tail.saw(head.seq, is_over=head.status in _OVER)
+        tail.saw(head.seq, is_over=head.status.is_over)
         self._buffered -= tail.advance(head.published_seq)
 
     async def _head_part(self, tail: Tail) -> _Part | None:
