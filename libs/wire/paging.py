@@ -2,11 +2,13 @@
 
 import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from libs.wire.requests import Checks
+
+T = TypeVar("T")
 
 _CHECK_SIZE: Final = 8
 _DIGITS_MAX: Final = 18
@@ -41,6 +43,25 @@ def page_position(request: Any, checks: Checks, is_position: Callable[[str], boo
         checks.add("page_token", "is none that was given for such a request")
         return ""
     return position
+
+
+def page_of(request: Any, entries: Sequence[T]) -> tuple[Sequence[T], str]:
+    """Return the page that a request asks for of a list that is all in memory, and the next token.
+
+    The token is empty after the last page.
+
+    Raises:
+        MalformedError: the size of the page or its token is wrong.
+
+    """
+    checks = Checks()
+    size = checks.page_size(request.page_size)
+    position = page_position(request, checks, lambda p: is_number(p) and int(p) < len(entries))
+    checks.finish()
+    first = int(position) if position else 0
+    end = first + size
+    token = next_page_token(request, str(end)) if end < len(entries) else ""
+    return entries[first:end], token
 
 
 def is_number(position: str) -> bool:

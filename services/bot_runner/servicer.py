@@ -8,7 +8,7 @@ import grpc
 from libs.bots.strengths import SEATS_MOST, STRENGTHS
 from libs.chassis.roles import AllowList, service
 from libs.kernel.ids import MatchId
-from libs.wire.paging import next_page_token, page_position
+from libs.wire.paging import page_of
 from libs.wire.requests import Checks
 from opolyx.bot.v1 import bot_service_pb2 as pb
 from opolyx.bot.v1 import bot_service_pb2_grpc as pb_grpc
@@ -49,17 +49,10 @@ class BotServicer(pb_grpc.BotServiceServicer):
         context: grpc.aio.ServicerContext[pb.ListBotsRequest, pb.ListBotsResponse],  # noqa: ARG002
     ) -> pb.ListBotsResponse:
         """List the bots, from the weakest to the strongest."""
-        checks = Checks()
-        size = checks.page_size(request.page_size)
-        names = list(STRENGTHS)
-        after = page_position(request, checks, names.__contains__)
-        checks.finish()
-        first = names.index(after) + 1 if after else 0
-        page = names[first : first + size]
-        is_last = first + size >= len(names)
+        page, token = page_of(request, list(STRENGTHS))
         return pb.ListBotsResponse(
             bots=[pb.Bot(strength=name, description=DESCRIPTIONS[name]) for name in page],
-            next_page_token="" if is_last else next_page_token(request, page[-1]),
+            next_page_token=token,
         )
 
     async def SeatBots(  # noqa: N802 - as the proto has it

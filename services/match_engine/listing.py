@@ -1,7 +1,7 @@
 """Lists: matches, the newest first, rule sets, and the keys of heads."""
 
 from dataclasses import replace
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from libs.kernel.ids import MatchId
 from libs.rules import events as e
@@ -24,8 +24,6 @@ _STATUSES: Final = {
     Status.ENDED: pb.MatchSummary.STATUS_ENDED,
     Status.ABORTED: pb.MatchSummary.STATUS_ENDED,
 }
-
-T = TypeVar("T")
 
 
 class Summaries(NamedTuple):
@@ -69,13 +67,6 @@ class Listing:
             if len(listed) < PAGE:
                 return Summaries(found, None)
         return Summaries(found, before)
-
-
-def page_of(entries: list[T], position: str, limit: int) -> tuple[list[T], str]:
-    """Return the entries behind a position, and the position of the next page, empty if none."""
-    first = int(position) if position else 0
-    end = first + limit
-    return entries[first:end], str(end) if end < len(entries) else ""
 
 
 def _summary(caller: Caller, wanted: Wanted, listed: Listed) -> pb.MatchSummary | None:

@@ -8,13 +8,13 @@ import grpc
 
 from libs.kernel.ids import MatchId, is_uuid
 from libs.rules.rule_sets import BOARDS, RULE_SETS
-from libs.wire.paging import is_number, next_page_token, page_position
+from libs.wire.paging import next_page_token, page_of, page_position
 from libs.wire.requests import Checks, MalformedError, Violation
 from libs.wire.rule_sets import board_message, rule_set_message
 from opolyx.match.v1 import match_pb2, rule_set_pb2
 from opolyx.match.v1 import match_service_pb2 as pb
 from services.match_engine.callers import present_caller
-from services.match_engine.listing import Listing, Wanted, page_of
+from services.match_engine.listing import Listing, Wanted
 from services.match_engine.signing import SigningKeys
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -49,14 +49,10 @@ class Lists:
     async def ListRuleSets(
         self, request: pb.ListRuleSetsRequest, context: Context
     ) -> pb.ListRuleSetsResponse:
-        checks = Checks()
-        limit = checks.page_size(request.page_size)
-        position = page_position(request, checks, is_number)
-        checks.finish()
-        page, after = page_of(list(RULE_SETS.values()), position, limit)
+        page, token = page_of(request, list(RULE_SETS.values()))
         return pb.ListRuleSetsResponse(
             rule_sets=[rule_set_message(rules) for rules in page],
-            next_page_token=next_page_token(request, after) if after else "",
+            next_page_token=token,
         )
 
     async def GetRuleSet(
@@ -74,12 +70,8 @@ class Lists:
         return board_message(board)
 
     async def ListKeys(self, request: pb.ListKeysRequest, context: Context) -> pb.ListKeysResponse:
-        checks = Checks()
-        limit = checks.page_size(request.page_size)
-        position = page_position(request, checks, is_number)
-        checks.finish()
-        page, after = page_of(list(self._keys.public()), position, limit)
+        page, token = page_of(request, self._keys.public())
         return pb.ListKeysResponse(
             keys=[match_pb2.Key(key_id=name, public_key=public) for name, public in page],
-            next_page_token=next_page_token(request, after) if after else "",
+            next_page_token=token,
         )

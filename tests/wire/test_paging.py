@@ -1,6 +1,6 @@
 import pytest
 
-from libs.wire.paging import is_number, next_page_token, page_position
+from libs.wire.paging import is_number, next_page_token, page_of, page_position
 from libs.wire.requests import Checks, MalformedError
 from opolyx.match.v1 import match_pb2 as match_pb
 from opolyx.match.v1 import match_service_pb2 as pb
@@ -76,3 +76,17 @@ def test_a_token_that_somebody_made_up_has_no_position_of_the_list(position: str
 @pytest.mark.parametrize("position", ["0", "17", "9" * 18])
 def test_a_number_is_a_position(position: str) -> None:
     assert is_number(position)
+
+
+def test_a_list_in_memory_is_read_page_by_page_to_its_end() -> None:
+    first, token = page_of(pb.ListKeysRequest(page_size=2), "abc")
+    last, end = page_of(pb.ListKeysRequest(page_size=2, page_token=token), "abc")
+
+    assert (first, last, end) == ("ab", "c", "")
+
+
+def test_a_page_behind_the_last_entry_is_refused() -> None:
+    token = next_page_token(pb.ListKeysRequest(), "3")
+
+    with pytest.raises(MalformedError, match="page_token"):
+        page_of(pb.ListKeysRequest(page_token=token), "abc")
