@@ -34,7 +34,7 @@ def show(output: FormatOption = Format.TABLE) -> None:
 def in_force() -> list[Shown]:
     """Return all settings, each once, those that services share first."""
     try:
-        lines = [line for name in SERVICES for line in shown(load_settings(name, os.environ))]
+        settings = load_settings(SERVICES, os.environ)
     except SettingsError as error:
         stop(str(error), USAGE)
-    return list(dict.fromkeys(lines))
+    return list(dict.fromkeys(line for each in settings.values() for line in shown(each)))

@@ -22,8 +22,8 @@ _WILDCARDS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where 
 Bootstrap = Callable[[NodeSettings, Foundation], Service]
 
 
-def load_settings(name: str, environment: Mapping[str, str]) -> NodeSettings:
-    """Return the settings of the service of that name.
+def load_settings(names: Sequence[str], environment: Mapping[str, str]) -> dict[str, NodeSettings]:
+    """Return the settings of the services of these *names*.
 
     Where the others are is where *environment* has them listen, unless it says otherwise: whoever
     moves a port need not say so twice.
@@ -32,7 +32,8 @@ def load_settings(name: str, environment: Mapping[str, str]) -> NodeSettings:
         SettingsError: see `libs.chassis.settings.load`.
 
     """
-    return load(_kind(name), with_peers(environment))
+    told = with_peers(environment)
+    return {name: load(_kind(name), told) for name in names}
 
 
 def with_peers(environment: Mapping[str, str]) -> dict[str, str]:

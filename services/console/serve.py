@@ -53,7 +53,7 @@ def serve(
         stop(f"no service is called {service}; there are {', '.join(SERVICES)}, and all", NOT_FOUND)
     names = SERVICES if service == ALL else (service,)
     try:
-        settings = {name: load_settings(name, os.environ) for name in names}
+        settings = load_settings(names, os.environ)
         shared = settings[names[-1]]
         logs.configure(level=shared.telemetry.log_level, style=shared.telemetry.log_style)
         foundation = Foundation(shared)

@@ -53,7 +53,7 @@ async def on_stage(pace_ms: int, work: Callable[[Stage], Awaitable[T]]) -> T:
     """
     with TemporaryDirectory(prefix="opolyx-demo-") as folder:
         variables = environment(Path(folder), free_ports(len(SERVICES)), pace_ms)
-        settings = {name: load_settings(name, variables) for name in SERVICES}
+        settings = load_settings(SERVICES, variables)
         shared = settings[SERVICES[-1]]
         foundation = Foundation(shared)
         ready, stop = asyncio.Event(), asyncio.Event()
@@ -95,11 +95,8 @@ def environment(folder: Path, ports: list[int], pace_ms: int) -> Mapping[str, st
         "OPOLYX_GATEWAY__COMMAND_RATE__PER_S": str(FAST_PER_S),
         "OPOLYX_GATEWAY__COMMAND_RATE__BURST": str(FAST_PER_S),
     }
-    for name, port in zip(SERVICES, ports, strict=True):
-        peer = "MATCH_ENGINES" if name == "match_engine" else name.upper()
-        found[f"OPOLYX_{name.upper()}__PORT"] = str(port)
-        found[f"OPOLYX_PEERS__{peer}"] = f"{HOST}:{port}"
-    return found
+    listening = zip(SERVICES, ports, strict=True)
+    return found | {f"OPOLYX_{name.upper()}__PORT": str(port) for name, port in listening}
 
 
 def free_ports(count: int) -> list[int]:

@@ -1,7 +1,10 @@
 """Where the services of one environment find each other, and what is said of it."""
 
+from collections.abc import Mapping
+
 import pytest
 
+from libs.chassis.foundation import NodeSettings
 from libs.chassis.settings import SettingsError
 from services.console.fleet import load_settings
 from services.console.serve import greeting
@@ -9,10 +12,14 @@ from services.console.serve import greeting
 ID = "01900000-0000-7000-8000-000000000000"
 
 
+def settings_of(name: str, environment: Mapping[str, str]) -> NodeSettings:
+    return load_settings([name], environment)[name]
+
+
 def test_whoever_moves_a_port_need_not_say_so_twice() -> None:
     moved = {"OPOLYX_GATEWAY__PORT": "1070", "opolyx_match_engine__port": "1072"}
 
-    peers = load_settings("bot_runner", moved).peers
+    peers = settings_of("bot_runner", moved).peers
 
     assert (peers.gateway, peers.match_engines) == ("127.0.0.1:1070", "127.0.0.1:1072")
     assert peers.lobby == "127.0.0.1:7071"
@@ -21,7 +28,7 @@ def test_whoever_moves_a_port_need_not_say_so_twice() -> None:
 def test_what_is_said_of_a_peer_holds_wherever_it_listens() -> None:
     told = {"OPOLYX_GATEWAY__PORT": "1070", "OPOLYX_PEERS__GATEWAY": "edge:7070"}
 
-    assert load_settings("bot_runner", told).peers.gateway == "edge:7070"
+    assert settings_of("bot_runner", told).peers.gateway == "edge:7070"
 
 
 @pytest.mark.parametrize(
@@ -33,22 +40,22 @@ def test_what_is_said_of_a_peer_holds_wherever_it_listens() -> None:
     ],
 )
 def test_a_peer_is_called_where_it_can_be(host: str, called: str) -> None:
-    assert load_settings("gateway", {"OPOLYX_LOBBY__HOST": host}).peers.lobby == called
+    assert settings_of("gateway", {"OPOLYX_LOBBY__HOST": host}).peers.lobby == called
 
 
 def test_a_port_that_nobody_knows_yet_is_not_made_up() -> None:
-    assert load_settings("gateway", {"OPOLYX_LOBBY__PORT": "0"}).peers.lobby == "127.0.0.1:7071"
+    assert settings_of("gateway", {"OPOLYX_LOBBY__PORT": "0"}).peers.lobby == "127.0.0.1:7071"
 
 
 def test_a_port_that_is_none_is_refused_by_its_name() -> None:
     with pytest.raises(SettingsError, match=r"^OPOLYX_LOBBY__PORT: "):
-        load_settings("gateway", {"OPOLYX_LOBBY__PORT": "high"})
+        settings_of("gateway", {"OPOLYX_LOBBY__PORT": "high"})
 
 
 def test_the_greeting_shows_what_works_with_these_settings() -> None:
-    ours = greeting(load_settings("gateway", {"OPOLYX_GATEWAY__PORT": "1070"}), ID)
+    ours = greeting(settings_of("gateway", {"OPOLYX_GATEWAY__PORT": "1070"}), ID)
     provider = {"OPOLYX_AUTH__MODE": "jwks", "OPOLYX_AUTH__JWKS_FILE": "keys.json"}
-    theirs = greeting(load_settings("gateway", provider), ID)
+    theirs = greeting(settings_of("gateway", provider), ID)
 
     assert "http://127.0.0.1:1070/" in ours
     assert "opolyx token --player ada)" in ours

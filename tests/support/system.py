@@ -14,12 +14,11 @@ from typing import IO, Any, Final
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from libs.chassis.foundation import POSTGRES_FOLDER, NodeSettings
+from libs.chassis.foundation import POSTGRES_FOLDER
 from libs.chassis.issuing import DevelopmentIssuer
-from libs.chassis.settings import load
 from libs.client.client import Client
 from libs.kernel.clock import SystemClock
-from services.console.fleet import ALL, SERVICES
+from services.console.fleet import ALL, SERVICES, load_settings
 from services.console.staging import environment, free_ports
 from tests.support.repository import ROOT
 from tests.support.waiting import until
@@ -55,7 +54,7 @@ class System:
         self.folder = folder
         self.log = folder / "log.jsonl"
         self._variables = {**environment(folder, free_ports(len(SERVICES)), pace_ms), **variables}
-        settings = load(NodeSettings, self._variables)
+        settings = load_settings(["gateway"], self._variables)["gateway"]
         self.gateway = settings.peers.gateway
         self.settings = settings
         self.clock = SystemClock()
