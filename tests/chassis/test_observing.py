@@ -1,24 +1,14 @@
-import asyncio
-from http.client import HTTPConnection
-
 import pytest
 
 from libs.chassis.observing import observed
 from libs.chassis.process import AddressError
 from libs.chassis.sections import TelemetrySettings
+from tests.support.scraping import scraped
 
 
 async def test_a_process_tells_what_runs_in_it() -> None:
-    def read(port: int) -> str:
-        connection = HTTPConnection("127.0.0.1", port, timeout=10)
-        try:
-            connection.request("GET", "/metrics")
-            return connection.getresponse().read().decode()
-        finally:
-            connection.close()
-
     async with observed(TelemetrySettings(metrics_port=0), service="lobby", version="1.2") as port:
-        text = await asyncio.to_thread(read, port)
+        text = await scraped(port)
 
     assert 'opolyx_build_info{service="lobby",version="1.2"} 1.0' in text
 

@@ -26,6 +26,7 @@ from services.console.drawing import HEIGHT, WIDTH, draw, tell
 from services.console.exports import read_records
 from services.console.narrating import SENTENCES, SILENT, narrate
 from services.console.showing import Drawing
+from tests.support.commands import opolyx
 from tests.support.matches import Table
 from tests.support.repository import ROOT
 
@@ -48,7 +49,7 @@ def picture(match: Match, now_ms: int = 0) -> list[str]:
 
 
 def test_what_could_not_be_kept_is_said_before_the_match(tmp_path: Path) -> None:
-    told = run("demo", f"--keep={tmp_path / 'none' / 'kept.opolyx'}")
+    told = opolyx("demo", f"--keep={tmp_path / 'none' / 'kept.opolyx'}")
 
     assert (told.returncode, told.stdout) == (1, "")
     assert told.stderr == f"{tmp_path / 'none'}: there is no such folder\n"
@@ -62,7 +63,9 @@ def test_a_match_through_every_service_passes_all_its_checks(
 ) -> None:
     kept = tmp_path / "kept.opolyx"
 
-    told = run("demo", "--rule-set", rule_set, f"--seats={seats}", f"--keep={kept}", "-o", "json")
+    told = opolyx(
+        "demo", "--rule-set", rule_set, f"--seats={seats}", f"--keep={kept}", "-o", "json"
+    )
 
     verdict = json.loads(told.stdout)
     assert told.returncode == 0, told.stderr
@@ -108,7 +111,7 @@ def owed(match: Match) -> int:
 @pytest.mark.slow
 @pytest.mark.postgres
 def test_without_a_terminal_it_is_told_line_by_line() -> None:
-    told = run("demo", "--seats", "2", "--rule-set", "opolyx.speed@2")
+    told = opolyx("demo", "--seats", "2", "--rule-set", "opolyx.speed@2")
 
     lines = told.stdout.splitlines()
     assert told.returncode == 0
@@ -122,17 +125,6 @@ def test_without_a_terminal_it_is_told_line_by_line() -> None:
         "ok  chain, signed head and every draw verify with the public key",
     ]
     assert "\x1b" not in told.stdout
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a command as a person would."""
-    return subprocess.run(
-        [sys.executable, "-m", "services.console", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 @pytest.mark.parametrize(

@@ -14,18 +14,8 @@ import typer
 from typer.testing import CliRunner
 
 from services.console.app import COMMANDS, app
+from tests.support.commands import opolyx
 from tests.support.repository import ROOT
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a command as a person would."""
-    return subprocess.run(
-        [sys.executable, "-m", "services.console", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def test_the_help_names_every_command_and_the_exit_codes(cli: CliRunner) -> None:
@@ -110,14 +100,14 @@ def test_the_process_exits_with_the_codes_of_its_commands(export: Path, tmp_path
     wrong = tmp_path / "wrong.json"
     wrong.write_text("{}")
 
-    assert run("rules", "show", "opolyx.classic@2").returncode == 0
-    assert run("rules", "show", "opolyx.classic@9").returncode == 3
-    assert run("scenario", str(wrong)).returncode == 2
-    assert run("verify", str(export)).returncode == 0
+    assert opolyx("rules", "show", "opolyx.classic@2").returncode == 0
+    assert opolyx("rules", "show", "opolyx.classic@9").returncode == 3
+    assert opolyx("scenario", str(wrong)).returncode == 2
+    assert opolyx("verify", str(export)).returncode == 0
 
 
 def test_data_goes_to_stdout_and_all_else_to_stderr() -> None:
-    told = run("rules", "show", "opolyx.classic@9")
+    told = opolyx("rules", "show", "opolyx.classic@9")
 
     assert told.stdout == ""
     assert "opolyx.classic@2" in told.stderr

@@ -2,9 +2,7 @@
 
 import asyncio
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -20,7 +18,7 @@ from libs.kernel.ids import MatchId
 from opolyx.match.v1 import match_service_pb2 as pb
 from opolyx.progression.v1 import progression_service_pb2 as progression_pb
 from services.console.trial import Trial, Verdict
-from tests.support.repository import ROOT
+from tests.support.commands import opolyx
 from tests.support.system import System, data_folder
 
 pytestmark = [pytest.mark.slow, pytest.mark.postgres]
@@ -41,19 +39,6 @@ class Played:
             "OPOLYX_PEERS__GATEWAY": self.system.gateway,
         }
         return opolyx(*arguments, **{**environment, **variables})
-
-
-def opolyx(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a command with these settings and no others."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("OPOLYX_")}
-    return subprocess.run(
-        [sys.executable, "-m", "services.console", *arguments],
-        cwd=ROOT,
-        env={**kept, **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 @pytest.fixture(scope="module")

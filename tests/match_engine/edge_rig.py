@@ -48,6 +48,9 @@ from services.match_engine.signing import SigningKeys
 from services.match_engine.streams import EngineServicer
 from tests.chassis.answers import answer
 
+UNKNOWN = "0190a000-0000-7000-8000-000000000000"
+"""The id of a match that there is not."""
+
 NOW_MS = 1_800_000_000_000
 PULSE_S = 0.05
 SILENT_MAX = 30
@@ -258,6 +261,9 @@ def a_person(player_id: str = "") -> e.SeatSpec:
 
 def a_bot() -> e.SeatSpec:
     return e.SeatSpec(e.BOT, "", "plain")
+
+
+TWO_BOTS = [a_bot(), a_bot()]
 
 
 def submission(

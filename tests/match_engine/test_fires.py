@@ -12,6 +12,7 @@ from opolyx.match.v1 import match_service_pb2 as pb
 from services.match_engine.firing import UNANSWERED_MAX
 from tests.match_engine.edge_rig import (
     NOW_MS,
+    UNKNOWN,
     Edge,
     EdgeStore,
     a_bot,
@@ -19,7 +20,6 @@ from tests.match_engine.edge_rig import (
 )
 from tests.support.waiting import until
 
-UNKNOWN = "0190a000-0000-7000-8000-000000000000"
 VERSION_4 = "0190a000-0000-4000-8000-000000000000"
 VERSION_5 = "0190a000-0000-5000-8000-000000000000"
 

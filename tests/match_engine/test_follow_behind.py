@@ -11,10 +11,10 @@ from services.match_engine.live import RECENT_MAX, LiveMatch
 from services.match_engine.snapshots import snapshot_of
 from tests.chassis.answers import answer
 from tests.match_engine.edge_rig import (
+    TWO_BOTS,
     Edge,
     EdgeStore,
     Open,
-    a_bot,
 )
 from tests.match_engine.frames import (
     grant,
@@ -23,8 +23,6 @@ from tests.match_engine.frames import (
     stored_of,
 )
 from tests.support.waiting import until
-
-TWO_BOTS = [a_bot(), a_bot()]
 
 
 class TestCatchingUp:

@@ -3,10 +3,10 @@ from opolyx.engine.v1 import engine_service_pb2 as pb
 from services.match_engine.catching_up import PAGE
 from services.match_engine.live import RECENT_MAX
 from tests.match_engine.edge_rig import (
+    TWO_BOTS,
     Edge,
     EdgeStore,
     Open,
-    a_bot,
 )
 from tests.match_engine.frames import (
     grant,
@@ -16,8 +16,6 @@ from tests.match_engine.frames import (
     stored_of,
 )
 from tests.support.waiting import until
-
-TWO_BOTS = [a_bot(), a_bot()]
 
 
 class TestEnding:

@@ -6,10 +6,10 @@ from opolyx.engine.v1 import engine_service_pb2 as pb
 from tests.chassis.answers import answer
 from tests.match_engine.edge_rig import (
     NOW_MS,
+    TWO_BOTS,
     Edge,
     Open,
     Wire,
-    a_bot,
 )
 from tests.match_engine.frames import (
     attendance,
@@ -18,8 +18,6 @@ from tests.match_engine.frames import (
     stop,
 )
 from tests.support.waiting import until
-
-TWO_BOTS = [a_bot(), a_bot()]
 
 
 class TestLife:

@@ -4,18 +4,16 @@ from libs.kernel.reasons import Reason
 from libs.store.memory import Fault
 from libs.wire.record import GENESIS
 from tests.match_engine.edge_rig import (
+    TWO_BOTS,
     Edge,
     EdgeStore,
     Open,
-    a_bot,
 )
 from tests.match_engine.frames import (
     records_to,
     start,
     stored_of,
 )
-
-TWO_BOTS = [a_bot(), a_bot()]
 
 
 class TestStarting:

@@ -16,6 +16,7 @@ from services.match_engine import reading
 from services.match_engine.live import RECENT_MAX
 from services.match_engine.snapshots import snapshot_of
 from tests.match_engine.edge_rig import (
+    UNKNOWN,
     Edge,
     EdgeStore,
     a_bot,
@@ -27,8 +28,6 @@ from tests.match_engine.edge_rig import (
     as_person,
     refusal,
 )
-
-UNKNOWN = "0190a000-0000-7000-8000-000000000000"
 
 
 async def history(edge: Edge, match_id: MatchId) -> list[tuple[StoredRecord, list[e.Event]]]:

@@ -17,8 +17,6 @@ from tests.match_engine.edge_rig import (
 )
 from tests.support.builders import ScriptedDraws
 
-UNKNOWN = "0190a000-0000-7000-8000-000000000000"
-
 
 class TestLegalCommands:
     async def test_what_is_listed_is_accepted(self, edge: Edge) -> None:

@@ -9,11 +9,11 @@ from opolyx.record.v1 import record_pb2
 from services.match_engine import reading
 from services.match_engine.live import RECENT_MAX
 from tests.match_engine.edge_rig import (
+    UNKNOWN,
     Edge,
     refusal,
 )
 
-UNKNOWN = "0190a000-0000-7000-8000-000000000000"
 NO_TOKEN = "x"  # noqa: S105 - of a page
 
 

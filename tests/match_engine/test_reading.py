@@ -8,14 +8,12 @@ from libs.kernel.reasons import Reason
 from opolyx.match.v1 import match_service_pb2 as pb
 from services.match_engine import reading
 from tests.match_engine.edge_rig import (
+    UNKNOWN,
     Edge,
     as_bot,
     refusal,
 )
 from tests.support.waiting import until
-
-UNKNOWN = "0190a000-0000-7000-8000-000000000000"
-
 
 EVERY_READ = [
     ("GetMatch", pb.GetMatchRequest),

@@ -16,6 +16,7 @@ from services.match_engine.submitting import COMMAND_BYTES_MAX
 from tests.chassis.answers import answer
 from tests.match_engine.edge_rig import (
     NOW_MS,
+    UNKNOWN,
     Edge,
     a_bot,
     a_command,
@@ -32,7 +33,6 @@ from tests.match_engine.frames import (
     seed,
 )
 
-UNKNOWN = "0190a000-0000-7000-8000-000000000000"
 VERSION_4 = "0190a000-0000-4000-8000-000000000000"
 VERSION_5 = "0190a000-0000-5000-8000-000000000000"
 

@@ -1,16 +1,5 @@
-import asyncio
-from http.client import HTTPConnection
-
 from libs.telemetry import metrics, names
-
-
-def read(port: int) -> str:
-    connection = HTTPConnection("127.0.0.1", port, timeout=10)
-    try:
-        connection.request("GET", "/metrics")
-        return connection.getresponse().read().decode()
-    finally:
-        connection.close()
+from tests.support.scraping import scraped
 
 
 def bucket(text: str, bound: str) -> float:
@@ -22,9 +11,9 @@ def bucket(text: str, bound: str) -> float:
 async def test_metrics_are_served_with_their_own_buckets() -> None:
     async with metrics.exposed("127.0.0.1", 0) as port:
         metrics.histogram(names.EVENTSTORE_APPEND).observe(0.004)
-        before = await asyncio.to_thread(read, port)
+        before = await scraped(port)
         metrics.histogram(names.EVENTSTORE_APPEND).observe(0.004)
-        after = await asyncio.to_thread(read, port)
+        after = await scraped(port)
 
     assert bucket(after, "0.003") == bucket(before, "0.003")
     assert bucket(after, "0.005") == bucket(before, "0.005") + 1
