@@ -59,15 +59,18 @@ class Arming:
         loaded: Callable[[], Iterable[LiveMatch]],
         *,
         patience_s: float = PATIENCE_S,
+        linger_s: float = LINGER_S,
     ) -> None:
         """Arm at *timer*, not to be closed before `run` has ended; *loaded* is what is in memory.
 
         The channel is best one that does not try again by itself. A batch that is not answered
-        within *patience_s* seconds ends the stream, and another begins.
+        within *patience_s* seconds ends the stream, and another begins. What is to be told waits
+        *linger_s* seconds for company.
         """
         self._stub = pb_grpc.TimerServiceStub(timer)
         self._loaded = loaded
         self._patience_s = patience_s
+        self._linger_s = linger_s
         # As of which sequence, and what.
         self._told: dict[MatchId, tuple[int, Deadlines]] = {}
         # By match, the latest alone: however slow the timer is, it never grows past that.
@@ -160,7 +163,7 @@ class Arming:
                 while not self._waiting or len(self._unanswered) >= UNANSWERED_MAX:
                     self._something.clear()
                     await self._something.wait()
-                await asyncio.sleep(LINGER_S)
+                await asyncio.sleep(self._linger_s)
                 request = pb.ArmRequest(batch=request.batch + 1, matches=self._next())
                 overdue_s = asyncio.get_running_loop().time() + self._patience_s
                 if not self._unanswered:

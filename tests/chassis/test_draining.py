@@ -3,6 +3,7 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import grpc
+import pytest
 from google.protobuf.wrappers_pb2 import Int32Value, StringValue
 from grpc import StatusCode
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -86,6 +87,7 @@ async def test_a_stream_may_end_in_its_own_words(open_terms: Terms) -> None:
         await closing
 
 
+@pytest.mark.slow
 async def test_a_client_that_does_not_read_is_not_waited_for(open_terms: Terms) -> None:
     opened = Open(open_terms, stream_grace_s=0)
     async with opened:

@@ -139,7 +139,9 @@ SHOWN = [
     ["cards", "show", "-o", "json"],
     ["rules", "list"],
     ["simulate", "--seats", "2", "--matches", "1"],
-    ["demo", "--seats", "2", "--pace", "0"],
+    pytest.param(
+        ["demo", "--seats", "2", "--pace", "0"], marks=[pytest.mark.slow, pytest.mark.postgres]
+    ),
 ]
 
 

@@ -19,6 +19,9 @@ from services.match_engine.live import LiveMatch
 from tests.match_engine.rig import Rig, Table
 from tests.support.waiting import until
 
+LINGER_S = 0.005
+"""Long enough that what is told in one breath comes in one batch."""
+
 _Unimplemented: Any = pb_grpc.TimerServiceServicer
 
 
@@ -89,7 +92,12 @@ async def arming(
 ) -> AsyncIterator[Arming]:
     """Run a listener of the rig that arms at *address*; *others* are loaded too."""
     async with foundation.channel("match_engine", address, retries=False) as channel:
-        listener = Arming(channel, lambda: [*rig.matches.loaded(), *others], patience_s=patience_s)
+        listener = Arming(
+            channel,
+            lambda: [*rig.matches.loaded(), *others],
+            patience_s=patience_s,
+            linger_s=LINGER_S,
+        )
         rig.matches.listen(listener)
         task = asyncio.create_task(listener.run())
         try:
