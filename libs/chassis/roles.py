@@ -46,6 +46,10 @@ class AllowList:
         """Tell whether *method* may be called without a token."""
         return ANYONE in self._allowed.get(method, frozenset())
 
+    def is_listed(self, method: str) -> bool:
+        """Tell whether there is anybody at all who may call *method*."""
+        return bool(self._allowed.get(method))
+
     def check(self, served: Iterable[str]) -> None:
         """See that exactly the methods served are listed.
 

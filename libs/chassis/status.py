@@ -43,6 +43,7 @@ _BY_CODE: Final[Mapping[StatusCode, tuple[Reason, ...]]] = {
         Reason.MATCH_NOT_FOUND,
         Reason.ROOM_NOT_FOUND,
         Reason.PLAYER_NOT_FOUND,
+        Reason.INVITE_NOT_FOUND,
         Reason.OFFER_NOT_FOUND,
     ),
     StatusCode.ALREADY_EXISTS: (Reason.MATCH_EXISTS,),
@@ -74,6 +75,7 @@ _BY_CODE: Final[Mapping[StatusCode, tuple[Reason, ...]]] = {
         Reason.MATCH_FROZEN,
         Reason.MATCH_NOT_FROZEN,
         Reason.MATCH_QUARANTINED,
+        Reason.MATCH_NOT_QUARANTINED,
         Reason.SEAT_IS_OUT,
         Reason.DEADLINE_STALE,
         Reason.DEADLINE_NOT_DUE,
@@ -111,6 +113,8 @@ _BY_CODE: Final[Mapping[StatusCode, tuple[Reason, ...]]] = {
         Reason.ALREADY_IN_MATCH,
         Reason.NOT_READY,
         Reason.SEAT_TAKEN,
+        Reason.SEAT_EMPTY,
+        Reason.TOO_MANY_INVITES,
     ),
 }
 
@@ -138,6 +142,8 @@ RETRY_AFTER_MS: Final[Mapping[Reason, int]] = {
 class RefusedError(Exception):
     """An RPC ends with a refusal. Raised by servicers and the edge; the edge makes a status of it.
 
+    Clients raise it again when they are told one.
+
     Attributes:
         told: what the caller is told.
         code: the status code; that of the reason, unless whoever passes on what another service
@@ -156,6 +162,29 @@ class RefusedError(Exception):
         if retry_after_ms is None and reason is not None:
             retry_after_ms = RETRY_AFTER_MS.get(reason)
         self.retry_after_ms = retry_after_ms
+
+    def __str__(self) -> str:
+        return f"{self.told.reason}: {self.told.text}"
+
+    @property
+    def reason(self) -> str:
+        """The name of the reason, such as `NOT_SEATED`; it may be newer than we are."""
+        return self.told.reason
+
+    @property
+    def rule(self) -> str:
+        """The id of the rule that refused; empty where none of the game did."""
+        return self.told.rule
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """The facts by name: whole numbers in decimal, several separated by commas."""
+        return self.told.metadata
+
+    @property
+    def text(self) -> str:
+        """An English sentence with all of it, for logs and people."""
+        return self.told.text
 
 
 def refused(reason: Reason, *, retry_after_ms: int | None = None, **facts: Fact) -> RefusedError:

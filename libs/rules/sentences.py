@@ -22,6 +22,7 @@ SENTENCES: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.MATCH_NOT_FOUND: "There is no such match.",
         Reason.ROOM_NOT_FOUND: "There is no such room.",
         Reason.PLAYER_NOT_FOUND: "There is no such player.",
+        Reason.INVITE_NOT_FOUND: "There is no such invitation, or it has expired.",
         Reason.NOT_SEATED: "You have no seat in this match.",
         Reason.COMMAND_ID_REUSED: "This command id was used for another command.",
         Reason.MATCH_EXISTS: "A match of this id was made already.",
@@ -30,6 +31,7 @@ SENTENCES: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.MATCH_FROZEN: "The match is frozen: its clocks stand.",
         Reason.MATCH_NOT_FROZEN: "The match is not frozen.",
         Reason.MATCH_QUARANTINED: "The match is being looked into and takes no commands.",
+        Reason.MATCH_NOT_QUARANTINED: "The match is not being looked into.",
         Reason.SEAT_IS_OUT: "This seat is out of the match.",
         Reason.STALE_SEQUENCE: "It does not stand at the sequence that you named.",
         Reason.OFFER_NOT_FOUND: "There is no such open offer.",
@@ -76,6 +78,8 @@ SENTENCES: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.ALREADY_IN_MATCH: "You are in another room or match that is not over.",
         Reason.NOT_READY: "Not everybody is ready.",
         Reason.SEAT_TAKEN: "This seat is taken.",
+        Reason.SEAT_EMPTY: "Nobody of the kind that was meant sits there.",
+        Reason.TOO_MANY_INVITES: "The room has as many invitations as are allowed.",
         Reason.BANNED_FROM_ROOM: "You were removed from this room.",
     }
 )

@@ -36,14 +36,18 @@ _ALLOWED: Final[Mapping[ServiceDescriptor, Mapping[Iterable[str], str]]] = {
         _AT_THE_TABLE: "SubmitCommand PlayMatch ListLegalCommands WhyNot",
         _WATCHERS: "WatchMatch GetMatch ReadEvents Explain GetHead",
         _LOOKERS: "ListMatches",
-        _NOBODY: "CreateMatch FireDeadline Fire",
+        _NOBODY: "CreateMatch AdmitGuest FireDeadline Fire",
     },
     LOBBY_SERVICE: {
-        _PLAYERS: "CreateRoom JoinRoom LeaveRoom AddBot SetReady StartMatch",
-        _LOOKERS: "ListRooms GetRoom",
+        _PLAYERS: (
+            "CreateRoom JoinRoom TakeSeat LeaveRoom AddBot RemoveBot KickSeat HandOverRoom "
+            "SetReady StartMatch Rematch QuickMatch CancelQuickMatch CreateInvite AcceptInvite "
+            "ListMyMatches SetDisplayName"
+        ),
+        _LOOKERS: "ListRooms WatchRooms GetRoom WatchRoom GetPlayer BatchGetPlayers",
         _NOBODY: "ResolvePlayer",
     },
-    PROGRESSION_SERVICE: {_LOOKERS: "GetProfile ListCards"},
+    PROGRESSION_SERVICE: {_LOOKERS: "GetProfile ListCards GetLeaderboard WatchProfile"},
     BOT_SERVICE: {_LOOKERS: "ListBots", _NOBODY: "SeatBots"},
 }
 

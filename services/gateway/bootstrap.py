@@ -5,7 +5,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
 from libs.chassis.background import Background
-from libs.chassis.channels import Channel
 from libs.chassis.edge import Terms
 from libs.chassis.engines import Engines
 from libs.chassis.foundation import Foundation
@@ -16,18 +15,13 @@ from libs.chassis.sections import RateSettings
 from libs.chassis.server import GrpcServer
 from libs.chassis.status import refused
 from libs.kernel.reasons import Reason
-from opolyx.bot.v1.bot_service_pb2_grpc import add_BotServiceServicer_to_server
-from opolyx.lobby.v1.lobby_service_pb2_grpc import add_LobbyServiceServicer_to_server
 from opolyx.match.v1.match_service_pb2_grpc import add_MatchServiceServicer_to_server
-from opolyx.progression.v1.progression_service_pb2_grpc import (
-    add_ProgressionServiceServicer_to_server,
-)
 from services.gateway import allowed
 from services.gateway.asking import Asking
 from services.gateway.callers import Callers, Players
 from services.gateway.deciding import Deciding
 from services.gateway.following import EngineTime, Following
-from services.gateway.forwarding import BotServicer, LobbyServicer, ProgressionServicer
+from services.gateway.forwarding import Forwarding
 from services.gateway.matches import Matches
 from services.gateway.playing import SUBMIT, Commands
 from services.gateway.servicer import MatchServicer
@@ -83,7 +77,13 @@ async def _opened(
         match = MatchServicer(asking=asking, callers=callers, commands=commands, streams=streams)
         server = GrpcServer(terms)
         server.add(add_MatchServiceServicer_to_server, match, allowed.MATCH_SERVICE)
-        _forward(server, asking, lobby, progression, bot_runner)
+        forwarding = Forwarding(asking, callers)
+        for described, channel in (
+            (allowed.LOBBY_SERVICE, lobby),
+            (allowed.PROGRESSION_SERVICE, progression),
+            (allowed.BOT_SERVICE, bot_runner),
+        ):
+            server.add(forwarding.to(channel, described), forwarding, described)
         background.start(_drained(server, streams))
         yield await stack.enter_async_context(server)
 
@@ -101,23 +101,6 @@ def _streams(
         engines, Following(background, time), background, move_timeout_s=section.move_timeout_s
     )
     return Streams(matches=matches, asking=asking, time=time, settings=section)
-
-
-def _forward(
-    server: GrpcServer, asking: Asking, lobby: Channel, progression: Channel, bot_runner: Channel
-) -> None:
-    """Serve what belongs to others."""
-    server.add(
-        add_LobbyServiceServicer_to_server, LobbyServicer(asking, lobby), allowed.LOBBY_SERVICE
-    )
-    server.add(
-        add_ProgressionServiceServicer_to_server,
-        ProgressionServicer(asking, progression),
-        allowed.PROGRESSION_SERVICE,
-    )
-    server.add(
-        add_BotServiceServicer_to_server, BotServicer(asking, bot_runner), allowed.BOT_SERVICE
-    )
 
 
 async def _drained(server: GrpcServer, streams: Streams) -> None:

@@ -1,129 +1,106 @@
-"""The public services of others, passed on to them as whoever calls."""
+"""The public services of others, passed on to them as whoever calls.
+
+Which RPCs those are is read from the descriptors, so a new one needs its row in `allowed` and no
+code. A request is read here, since the edge refuses what is unknown in it; a response goes through
+as the bytes that came.
+"""
 
 from __future__ import annotations
 
-import grpc
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
 
-from libs.chassis.channels import Channel
+import grpc
+from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
+from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
+
+from libs.chassis.channels import Channel, on_behalf
 from libs.chassis.status import refused
 from libs.kernel.reasons import Reason
-from opolyx.bot.v1 import bot_service_pb2 as bot_pb
-from opolyx.bot.v1 import bot_service_pb2_grpc as bot_grpc
-from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
-from opolyx.lobby.v1 import lobby_service_pb2_grpc as lobby_grpc
-from opolyx.lobby.v1 import room_pb2
-from opolyx.progression.v1 import profile_pb2
-from opolyx.progression.v1 import progression_service_pb2 as progression_pb
-from opolyx.progression.v1 import progression_service_pb2_grpc as progression_grpc
-from services.gateway.asking import Asking, left_s
-
-# ruff: noqa: N802, D102 - grpc names the methods, and the proto tells what they do
+from services.gateway.allowed import allow_list
+from services.gateway.asking import Asking, Context, left_s
+from services.gateway.callers import Callers
 
 
-class LobbyServicer(lobby_grpc.LobbyServiceServicer):
-    """`opolyx.lobby.v1.LobbyService`, at the lobby."""
+class Forwarding:
+    """Passes calls on."""
 
-    def __init__(self, asking: Asking, lobby: Channel) -> None:
+    def __init__(self, asking: Asking, callers: Callers) -> None:
         self._asking = asking
-        self._stub = lobby_grpc.LobbyServiceStub(lobby)
+        self._callers = callers
+        self._allowed = allow_list()
 
-    async def CreateRoom(
-        self,
-        request: lobby_pb.CreateRoomRequest,
-        context: grpc.aio.ServicerContext[lobby_pb.CreateRoomRequest, room_pb2.Room],
-    ) -> room_pb2.Room:
-        return await self._asking.peer(self._stub.CreateRoom, request, left_s(context))
+    def to(
+        self, channel: Channel, service: ServiceDescriptor
+    ) -> Callable[[object, grpc.aio.Server], None]:
+        """Return what registers *service* at a server, all its calls passed on through *channel*.
 
-    async def ListRooms(
-        self,
-        request: lobby_pb.ListRoomsRequest,
-        context: grpc.aio.ServicerContext[lobby_pb.ListRoomsRequest, lobby_pb.ListRoomsResponse],
-    ) -> lobby_pb.ListRoomsResponse:
-        return await self._asking.peer(self._stub.ListRooms, request, left_s(context))
+        What clients may not call stays here: the others take such calls directly.
+        """
+        handlers = {method.name: self._handler(method, channel) for method in service.methods}
 
-    async def GetRoom(
-        self,
-        request: lobby_pb.GetRoomRequest,
-        context: grpc.aio.ServicerContext[lobby_pb.GetRoomRequest, room_pb2.Room],
-    ) -> room_pb2.Room:
-        return await self._asking.peer(self._stub.GetRoom, request, left_s(context))
+        def register(_: object, server: grpc.aio.Server) -> None:
+            generic = grpc.method_handlers_generic_handler(service.full_name, handlers)
+            server.add_generic_rpc_handlers((generic,))
 
-    async def JoinRoom(
-        self,
-        request: lobby_pb.JoinRoomRequest,
-        context: grpc.aio.ServicerContext[lobby_pb.JoinRoomRequest, room_pb2.Room],
-    ) -> room_pb2.Room:
-        return await self._asking.peer(self._stub.JoinRoom, request, left_s(context))
+        return register
 
-    async def LeaveRoom(
-        self,
-        request: lobby_pb.LeaveRoomRequest,
-        context: grpc.aio.ServicerContext[lobby_pb.LeaveRoomRequest, room_pb2.Room],
-    ) -> room_pb2.Room:
-        return await self._asking.peer(self._stub.LeaveRoom, request, left_s(context))
+    def _handler(
+        self, method: MethodDescriptor, channel: Channel
+    ) -> grpc.RpcMethodHandler[Message, bytes]:
+        assert not method.client_streaming, f"{method.full_name}: nothing passes that on"
+        read = GetMessageClass(method.input_type).FromString
+        is_inside = not self._allowed.is_listed(_name(method))
+        if method.server_streaming:
+            stream = _nothing if is_inside else self._streaming(method, channel)
+            return grpc.unary_stream_rpc_method_handler(stream, request_deserializer=read)
+        answer = _refuse if is_inside else self._unary(method, channel)
+        return grpc.unary_unary_rpc_method_handler(answer, request_deserializer=read)
 
-    async def AddBot(
-        self,
-        request: lobby_pb.AddBotRequest,
-        context: grpc.aio.ServicerContext[lobby_pb.AddBotRequest, room_pb2.Room],
-    ) -> room_pb2.Room:
-        return await self._asking.peer(self._stub.AddBot, request, left_s(context))
+    def _unary(
+        self, method: MethodDescriptor, channel: Channel
+    ) -> Callable[[Message, Context[Message, bytes]], Awaitable[bytes]]:
+        call: Any = channel.unary_unary(_path(method), request_serializer=_write)
 
-    async def SetReady(
-        self,
-        request: lobby_pb.SetReadyRequest,
-        context: grpc.aio.ServicerContext[lobby_pb.SetReadyRequest, room_pb2.Room],
-    ) -> room_pb2.Room:
-        return await self._asking.peer(self._stub.SetReady, request, left_s(context))
+        async def forward(request: Message, context: Context[Message, bytes]) -> bytes:
+            return await self._asking.peer(call, request, left_s(context))
 
-    async def StartMatch(
-        self,
-        request: lobby_pb.StartMatchRequest,
-        context: grpc.aio.ServicerContext[lobby_pb.StartMatchRequest, room_pb2.Room],
-    ) -> room_pb2.Room:
-        return await self._asking.peer(self._stub.StartMatch, request, left_s(context))
+        return forward
 
-    async def ResolvePlayer(self, *_: object) -> room_pb2.Player:
-        raise refused(Reason.NOT_ALLOWED)  # for the gateway's own calls
+    def _streaming(
+        self, method: MethodDescriptor, channel: Channel
+    ) -> Callable[[Message, object], AsyncIterator[bytes]]:
+        call: Any = channel.unary_stream(_path(method), request_serializer=_write)
+
+        async def forward(request: Message, _: object) -> AsyncIterator[bytes]:
+            caller = await self._callers.present()
+            responses = call(request, metadata=on_behalf(caller.SerializeToString()))
+            try:
+                async for response in responses:
+                    yield response
+            finally:
+                responses.cancel()
+
+        return forward
 
 
-class ProgressionServicer(progression_grpc.ProgressionServiceServicer):
-    """`opolyx.progression.v1.ProgressionService`, at progression."""
-
-    def __init__(self, asking: Asking, progression: Channel) -> None:
-        self._asking = asking
-        self._stub = progression_grpc.ProgressionServiceStub(progression)
-
-    async def GetProfile(
-        self,
-        request: progression_pb.GetProfileRequest,
-        context: grpc.aio.ServicerContext[progression_pb.GetProfileRequest, profile_pb2.Profile],
-    ) -> profile_pb2.Profile:
-        return await self._asking.peer(self._stub.GetProfile, request, left_s(context))
-
-    async def ListCards(
-        self,
-        request: progression_pb.ListCardsRequest,
-        context: grpc.aio.ServicerContext[
-            progression_pb.ListCardsRequest, progression_pb.ListCardsResponse
-        ],
-    ) -> progression_pb.ListCardsResponse:
-        return await self._asking.peer(self._stub.ListCards, request, left_s(context))
+async def _refuse(*_: object) -> bytes:
+    raise refused(Reason.NOT_ALLOWED)
 
 
-class BotServicer(bot_grpc.BotServiceServicer):
-    """`opolyx.bot.v1.BotService`, at the bot runner."""
+async def _nothing(*_: object) -> AsyncIterator[bytes]:
+    raise refused(Reason.NOT_ALLOWED)
+    yield  # so that it is the stream that it would be
 
-    def __init__(self, asking: Asking, bot_runner: Channel) -> None:
-        self._asking = asking
-        self._stub = bot_grpc.BotServiceStub(bot_runner)
 
-    async def ListBots(
-        self,
-        request: bot_pb.ListBotsRequest,
-        context: grpc.aio.ServicerContext[bot_pb.ListBotsRequest, bot_pb.ListBotsResponse],
-    ) -> bot_pb.ListBotsResponse:
-        return await self._asking.peer(self._stub.ListBots, request, left_s(context))
+def _write(message: Message) -> bytes:
+    return message.SerializeToString()
 
-    async def SeatBots(self, *_: object) -> bot_pb.SeatBotsResponse:
-        raise refused(Reason.NOT_ALLOWED)  # for the lobby's calls, which come to the bot runner
+
+def _name(method: MethodDescriptor) -> str:
+    return f"{method.containing_service.full_name}/{method.name}"
+
+
+def _path(method: MethodDescriptor) -> str:
+    return f"/{_name(method)}"

@@ -173,6 +173,9 @@ class MatchServicer(pb_grpc.MatchServiceServicer):
     async def CreateMatch(self, *_: object) -> pb.CreateMatchResponse:
         raise refused(Reason.NOT_ALLOWED)
 
+    async def AdmitGuest(self, *_: object) -> pb.AdmitGuestResponse:
+        raise refused(Reason.NOT_ALLOWED)
+
     async def FireDeadline(self, *_: object) -> pb.FireDeadlineResponse:
         raise refused(Reason.NOT_ALLOWED)
 

@@ -27,6 +27,7 @@ _ALLOWED: Final = {
     "opolyx.match.v1.MatchService/WatchMatch": (),
     "opolyx.match.v1.MatchService/SubmitCommand": (_GATEWAY,),
     "opolyx.match.v1.MatchService/CreateMatch": (_LOBBY,),
+    "opolyx.match.v1.MatchService/AdmitGuest": (_LOBBY,),
     "opolyx.match.v1.MatchService/FireDeadline": (_TIMER,),
     "opolyx.match.v1.MatchService/Fire": (_TIMER,),
     "opolyx.engine.v1.EngineService/Decide": (_GATEWAY,),
