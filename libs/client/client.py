@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Any, Final, Self, TypeVar
 
 import grpc
 
 from libs.chassis.channels import TIMEOUT_S, Channel, open_channel
+from libs.client import rooms, tokens
+from libs.client.calls import PATIENCE_S, patiently
 from libs.client.stream import Metadata
 from libs.client.table import Table
 from libs.kernel.ids import MatchId
@@ -17,14 +19,18 @@ from opolyx.lobby.v1.lobby_service_pb2_grpc import LobbyServiceStub
 from opolyx.match.v1.match_service_pb2_grpc import MatchServiceStub
 from opolyx.progression.v1.progression_service_pb2_grpc import ProgressionServiceStub
 
+T = TypeVar("T")
+
+CLASSIC: Final = "opolyx.classic@2"
+
 
 class Client:
     """Calls a gateway as somebody, while it is open: `async with Client.connect(...) as client:`.
 
     Attributes:
         lobby, match, progression, bots: the public services. Their unary calls have a deadline, are
-            tried again where that is safe, and raise `grpc.aio.AioRpcError`, whose refusal
-            `libs.chassis.status.answer_of` reads.
+            tried again where that is safe, and raise `grpc.aio.AioRpcError`; by `call` they raise
+            what is typed.
 
     """
 
@@ -40,25 +46,58 @@ class Client:
     def connect(
         cls,
         target: str,
-        token: Callable[[], str] | None = None,
+        token: tokens.Token | None = None,
         *,
         timeout_s: float = TIMEOUT_S,
         credentials: grpc.ChannelCredentials | None = None,
     ) -> Self:
         """Return a client of the gateway at *target*, host and port; it connects when it must.
 
-        *token* returns the bearer token that is good now; it is asked for each call. *timeout_s* is
-        the deadline of unary calls that say nothing else.
+        *token* is a bearer token, a `Path` of a file with one, or what returns the one that is good
+        now: files and functions are asked for each call. *timeout_s* is the deadline of unary calls
+        that say nothing else.
         """
-        return cls(open_channel(target, token=token, timeout_s=timeout_s, credentials=credentials))
+        asked = tokens.asked(token)
+        return cls(open_channel(target, token=asked, timeout_s=timeout_s, credentials=credentials))
 
-    def play(self, match_id: MatchId, metadata: Metadata = ()) -> Table:
+    async def call(
+        self, method: Callable[..., Awaitable[T]], request: Any, *, timeout_s: float = PATIENCE_S
+    ) -> T:
+        """Call a unary method, such as `client.match.GetMatch`, until there is an answer.
+
+        It is the same request each time, so what has a `command_id` happens once. Refusals that
+        pass, such as `RATE_LIMITED`, are waited out.
+
+        Raises:
+            RefusedError: it is refused, or refused for the moment until *timeout_s* is over.
+            ConnectionLostError: there was no answer in *timeout_s*, or none of a server of ours.
+
+        """
+        return await patiently(method, request, timeout_s=timeout_s)
+
+    async def start_match(
+        self, rule_set: str = CLASSIC, bots: Sequence[str] = ("steady",)
+    ) -> MatchId:
+        """Open a private room, seat *bots* beside the caller, start, and return the match.
+
+        *bots* are strengths (`BotService.ListBots`), one for each seat but the caller's, which is
+        seat 0. What is refused leaves no room behind.
+
+        Raises:
+            RefusedError: such as `ALREADY_IN_MATCH`, whose metadata names the `match_id` in which
+                the caller has yet to play.
+            ConnectionLostError: there was no answer; the match may have been started.
+
+        """
+        return await rooms.start_match(self.lobby, rule_set, bots)
+
+    def play(self, match_id: str, metadata: Metadata = ()) -> Table:
         """Return a table at which the caller plays its seat, to be opened."""
-        return Table.to_play(self.match, match_id, metadata)
+        return Table.to_play(self.match, MatchId(match_id), metadata)
 
-    def watch(self, match_id: MatchId, metadata: Metadata = ()) -> Table:
+    def watch(self, match_id: str, metadata: Metadata = ()) -> Table:
         """Return a table at which the caller watches, to be opened."""
-        return Table.to_watch(self.match, match_id, metadata)
+        return Table.to_watch(self.match, MatchId(match_id), metadata)
 
     async def close(self) -> None:
         """Let go of the gateway. Calls that are going on end at once."""

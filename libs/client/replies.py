@@ -54,12 +54,32 @@ class Refused(NamedTuple):
         return self.told.reason
 
     @property
+    def rule(self) -> str:
+        """The id of the rule that refused, such as `TURN-5`; empty where none of the game did."""
+        return self.told.rule
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """The facts by name: whole numbers in decimal, several separated by commas."""
+        return self.told.metadata
+
+    @property
+    def text(self) -> str:
+        """An English sentence with all of it, for logs and people."""
+        return self.told.text
+
+    @property
     def is_passing(self) -> bool:
         """Whether no rule refused, but a machine that may be able to in a moment."""
-        return self.told.reason in _PASSING
+        return is_passing(self.told.reason)
 
 
 Reply = Accepted | Refused
+
+
+def is_passing(reason: str) -> bool:
+    """Tell whether what was refused for *reason* may be accepted in a moment, unchanged."""
+    return reason in _PASSING
 
 
 def accepted_of(message: pb.SubmitCommandResponse) -> Accepted:

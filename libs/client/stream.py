@@ -9,6 +9,7 @@ from zlib import crc32
 import grpc
 
 from libs.chassis.together import end
+from libs.client.calls import ConnectionLostError
 from libs.client.hearing import SILENCE_S, End, GapError, Hearing, Kind, Sink
 from libs.client.replies import Reply, reply_of
 from opolyx.match.v1 import match_service_pb2 as pb
@@ -33,7 +34,7 @@ class StreamBrokenError(Exception):
     """A stream keeps ending in ways that no server of ours has: there is no use in trying on."""
 
 
-class UnansweredError(Exception):
+class UnansweredError(ConnectionLostError):
     """A command has had no answer in time: it may have been accepted, or not.
 
     Sent again under the same id it is answered as if it had been the first time.

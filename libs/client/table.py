@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Self
@@ -12,11 +13,15 @@ import grpc
 from libs.chassis.status import answer_of
 from libs.chassis.together import cancel_all
 from libs.client.backlog import Backlog
+from libs.client.calls import patiently
 from libs.client.hearing import GapError
 from libs.client.replies import Refused, Reply, accepted_of
+from libs.client.rooms import new_command_id
 from libs.client.stream import Dial, Line, MatchOverError, Metadata, UnansweredError
+from libs.client.turns import Turn
 from libs.kernel.ids import CommandId, MatchId
 from libs.rules import commands as c
+from libs.rules import phases
 from libs.rules.evolve import apply
 from libs.rules.match import Match
 from libs.wire.chain import ChainReader
@@ -102,7 +107,7 @@ class Table:
     async def submit(
         self,
         command: c.SeatCommand,
-        command_id: CommandId,
+        command_id: CommandId | None = None,
         *,
         expected_sequence: int | None = None,
         timeout_s: float = ANSWER_S,
@@ -112,6 +117,33 @@ class Table:
         return await self._chair.submit(
             command, command_id, expected_sequence=expected_sequence, timeout_s=timeout_s
         )
+
+    async def turns(self, client_seed: bytes = b"") -> AsyncGenerator[Turn]:
+        """Yield each moment at which the match waits for the caller's seat, until it is over.
+
+        One comes after every record, so a turn that nothing is played in comes again after the next
+        one, or its time runs out. The question for a client seed is answered here, by declining
+        unless one is given.
+
+        Raises:
+            RefusedError: the caller has no seat in the match.
+            Exception: what iterating raises.
+
+        """
+        assert self._chair is not None, "who watches has no seat"
+        listed = await self._chair.listed()
+        seat, answered_at = listed.seat, listed.sequence
+        while True:
+            # Nothing is asked of the past, nor before what was played last has come back.
+            if not self.has_waiting and self.match.sequence >= answered_at:
+                turn = Turn(self.match, seat, self.submit)
+                if self.match.phase == phases.SEEDING and self.match.client_seeds[seat] is None:
+                    await self.submit(c.ContributeSeed(seat, client_seed))
+                elif turn.answers:
+                    yield turn
+                    answered_at = turn.answered_at
+            if await anext(self, None) is None:
+                return
 
     async def take(self, record: StoredRecord) -> None:
         """Take a record from a stream. For streams. See `libs.client.hearing.Sink`."""
@@ -176,7 +208,7 @@ class Chair:
     async def submit(
         self,
         command: c.SeatCommand,
-        command_id: CommandId,
+        command_id: CommandId | None = None,
         *,
         expected_sequence: int | None = None,
         timeout_s: float = ANSWER_S,
@@ -185,7 +217,8 @@ class Chair:
 
         It is sent again under the same id, over new streams too, until it is answered: whatever
         breaks in between, it is carried out once. Refusals that pass are waited out likewise, until
-        there is too little time left. The seat in *command* is not sent: it is the caller's.
+        there is too little time left. The seat in *command* is not sent: it is the caller's. Who
+        may have to send it again after a crash of its own gives a *command_id*.
 
         Raises:
             UnansweredError: no answer came within *timeout_s*.
@@ -193,6 +226,7 @@ class Chair:
             StreamBrokenError: what answers is no server of ours.
 
         """
+        command_id = command_id or new_command_id()
         played = pb.PlayMatchRequest.PlayedCommand(
             command_id=command_id,
             expected_sequence=expected_sequence,
@@ -215,6 +249,17 @@ class Chair:
                     raise UnansweredError(command_id)
                 return reply
             await asyncio.sleep(max(pause_s, hint_s))
+
+    async def listed(self) -> pb.ListLegalCommandsResponse:
+        """Return which seat this is, and what it may do now.
+
+        Raises:
+            RefusedError: the caller has no seat, or there is no such match.
+            ConnectionLostError: there was no answer.
+
+        """
+        request = pb.ListLegalCommandsRequest(match_id=self._match_id)
+        return await patiently(self._stub.ListLegalCommands, request, metadata=self._metadata)
 
     async def _ask(self, played: pb.PlayMatchRequest.PlayedCommand) -> Reply | None:
         """Ask once; None if no answer came that means anything."""

@@ -35,6 +35,11 @@ class Told(NamedTuple):
     text: str
     violations: tuple[Violation, ...] = ()
 
+    @property
+    def rule(self) -> str:
+        """The id of the rule that refused; empty where none of the game did."""
+        return self.metadata.get(RULE, "")
+
 
 def tell(refusal: Refusal) -> Told:
     """Tell a refusal; one without a rule is the edge's or the store's."""

@@ -185,6 +185,13 @@ class FakeGateway(_Unimplemented):  # type: ignore[misc] # its stubs say abstrac
             raise RefusedError(tell(Refusal(Reason(result.refused.reason), "", {})))
         return result.accepted
 
+    async def ListLegalCommands(  # noqa: N802
+        self, request: pb.ListLegalCommandsRequest, _: Any
+    ) -> Any:
+        """Tell the caller's seat and the head; nobody here needs the list itself."""
+        match = self._match(request.match_id)
+        return pb.ListLegalCommandsResponse(sequence=match.match.sequence, seat=self._seat(match))
+
     async def WatchMatch(  # noqa: N802
         self, request: pb.WatchMatchRequest, context: Any
     ) -> None:

@@ -1,0 +1,68 @@
+"""From nothing to a match: a room, its bots, and the start."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
+from libs.chassis.status import RefusedError
+from libs.client.calls import PATIENCE_S, ConnectionLostError, patiently
+from libs.kernel.clock import SystemClock
+from libs.kernel.ids import CommandId, MatchId, fresh_id
+from opolyx.lobby.v1 import lobby_service_pb2 as pb
+from opolyx.lobby.v1 import lobby_service_pb2_grpc as pb_grpc
+from opolyx.lobby.v1.room_pb2 import Room
+
+_POLL_S: Final = 0.2
+
+
+def new_command_id() -> CommandId:
+    """Return an id for a command, which nobody else has."""
+    return CommandId(fresh_id(SystemClock().now_ms()))
+
+
+async def start_match(
+    lobby: pb_grpc.LobbyServiceAsyncStub,
+    rule_set: str,
+    bots: Sequence[str],
+    timeout_s: float = PATIENCE_S,
+) -> MatchId:
+    """Open a private room, seat the caller and *bots*, and start. See `Client.start_match`."""
+    room: Room = await patiently(
+        lobby.CreateRoom,
+        pb.CreateRoomRequest(
+            command_id=new_command_id(),
+            rule_set=rule_set,
+            seat_count=1 + len(bots),
+            visibility=Room.VISIBILITY_PRIVATE,
+        ),
+    )
+    room_id = room.room_id
+    try:
+        for strength in bots:
+            seating = pb.AddBotRequest(
+                room_id=room_id, command_id=new_command_id(), strength=strength
+            )
+            await patiently(lobby.AddBot, seating)
+        starting = pb.StartMatchRequest(room_id=room_id, command_id=new_command_id())
+        room = await patiently(lobby.StartMatch, starting)
+    except (RefusedError, ConnectionLostError):
+        # Else the caller would go on sitting here, and could sit nowhere else.
+        leaving = pb.LeaveRoomRequest(room_id=room_id, command_id=new_command_id())
+        with suppress(RefusedError, ConnectionLostError):
+            await patiently(lobby.LeaveRoom, leaving, timeout_s=1)
+        raise
+    return await _started(lobby, room, timeout_s)
+
+
+async def _started(lobby: pb_grpc.LobbyServiceAsyncStub, room: Room, timeout_s: float) -> MatchId:
+    """Return the room's match, once it is there: it is being made, whatever crashes."""
+    end_s = asyncio.get_running_loop().time() + timeout_s
+    while room.state == Room.STATE_STARTING:
+        if asyncio.get_running_loop().time() >= end_s:
+            raise ConnectionLostError(f"the match {room.match_id} is still being made")
+        await asyncio.sleep(_POLL_S)
+        room = await patiently(lobby.GetRoom, pb.GetRoomRequest(room_id=room.room_id))
+    return MatchId(room.match_id)
