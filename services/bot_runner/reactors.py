@@ -8,7 +8,7 @@ from typing import Final
 
 from libs.eventlog.following import ChainedRecord, Position
 from libs.rules import events as e
-from services.bot_runner.store import BotSeats
+from services.bot_runner.ports import BotSeatStore
 
 KINDS: Final = (e.MatchCreated, e.MatchEnded, e.MatchAborted)
 """The events that matter here."""
@@ -17,7 +17,7 @@ KINDS: Final = (e.MatchCreated, e.MatchEnded, e.MatchAborted)
 class Learner:
     """A `Projection` of matches: seats are taken at the first record, and let go of at the last."""
 
-    def __init__(self, seats: BotSeats, learned: Callable[[], None]) -> None:
+    def __init__(self, seats: BotSeatStore, learned: Callable[[], None]) -> None:
         """Learn into *seats*; *learned* is called when there are new ones."""
         self._seats = seats
         self._learned = learned

@@ -13,7 +13,7 @@ from libs.kernel.ids import MatchId
 from libs.store.ports import StoreUnavailableError
 from libs.telemetry import logs, metrics, names
 from libs.wire.chain import BrokenChainError
-from services.bot_runner.store import Seats
+from services.bot_runner.ports import Seats
 
 LOOK_S: Final = 5.0
 """How often to look for matches of which only another replica was told (start)."""

@@ -12,7 +12,7 @@ from libs.wire.paging import page_of
 from libs.wire.requests import Checks
 from opolyx.bot.v1 import bot_service_pb2 as pb
 from opolyx.bot.v1 import bot_service_pb2_grpc as pb_grpc
-from services.bot_runner.store import BotSeats
+from services.bot_runner.ports import BotSeatStore
 
 SERVICE: Final = pb.DESCRIPTOR.services_by_name["BotService"]
 
@@ -39,7 +39,7 @@ assert list(DESCRIPTIONS) == list(STRENGTHS), "every bot is described, from the 
 class BotServicer(pb_grpc.BotServiceServicer):
     """Lists bots, and takes their seats down; whoever plays them is told by *seated*."""
 
-    def __init__(self, seats: BotSeats, seated: Callable[[], None]) -> None:
+    def __init__(self, seats: BotSeatStore, seated: Callable[[], None]) -> None:
         self._seats = seats
         self._seated = seated
 

@@ -7,16 +7,14 @@ from typing import Final
 from libs.eventlog.following import Position
 from libs.kernel.ids import MatchId
 from libs.store.connections import Connection, Connections
+from services.bot_runner.ports import Seats
 
 SCHEMA: Final = "bot_runner"
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 
-Seats = Mapping[int, str]
-"""The strength of the bot in each seat that has one."""
-
 
 class BotSeats:
-    """The seats of bots, in PostgreSQL. Raises `StoreUnavailableError` if it is away."""
+    """A `BotSeatStore` in PostgreSQL. Raises `StoreUnavailableError` if it is away."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections

@@ -13,7 +13,7 @@ from libs.chassis.server import GrpcServer
 from libs.chassis.together import cancel_all
 from libs.eventlog.ports import EventLog
 from libs.kernel.reasons import Reason
-from libs.store.connections import Connections
+from libs.store.ports import MatchStore
 from libs.store.postgres import PostgresMatchStore
 from libs.store.postgres_ownership import PostgresOwnership
 from opolyx.engine.v1 import engine_service_pb2_grpc as engine_grpc
@@ -29,6 +29,8 @@ from services.match_engine.allowed import (
 from services.match_engine.arming import Arming
 from services.match_engine.database_clock import DatabaseClock
 from services.match_engine.deciding import Decider
+from services.match_engine.ground import Ground, GroundOf
+from services.match_engine.live import Listener
 from services.match_engine.matches import Matches
 from services.match_engine.ownership import Leaseholder, LeaseTerms
 from services.match_engine.publishing import Publisher
@@ -47,23 +49,39 @@ NAME: Final = "match_engine"
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 
 
-def service(settings: MatchEngineSettings, foundation: Foundation) -> Service:
-    """Return the match engine, to be run. It needs nobody but the store to be up."""
-    return Service(NAME, lambda: _opened(settings, foundation))
+def service(
+    settings: MatchEngineSettings, foundation: Foundation, ground: GroundOf | None = None
+) -> Service:
+    """Return the match engine, to be run. It needs nobody but the store to be up.
+
+    It stands on PostgreSQL, unless another *ground* is handed in.
+    """
+    stands_on = ground or (lambda: _on_postgres(settings, foundation))
+    return Service(NAME, lambda: _opened(settings, foundation, stands_on))
 
 
 @asynccontextmanager
-async def _opened(settings: MatchEngineSettings, foundation: Foundation) -> AsyncIterator[None]:
+async def _on_postgres(
+    settings: MatchEngineSettings, foundation: Foundation
+) -> AsyncIterator[Ground]:
     size = settings.match_engine.store_connections
-    async with AsyncExitStack() as stack:
-        connections = await stack.enter_async_context(
-            foundation.open_database(NAME, MIGRATIONS, size=size)
+    async with foundation.open_database(NAME, MIGRATIONS, size=size) as connections:
+        yield Ground(
+            store=PostgresMatchStore(connections), ownership=PostgresOwnership(connections)
         )
+
+
+@asynccontextmanager
+async def _opened(
+    settings: MatchEngineSettings, foundation: Foundation, stands_on: GroundOf
+) -> AsyncIterator[None]:
+    async with AsyncExitStack() as stack:
+        ground = await stack.enter_async_context(stands_on())
         log = await stack.enter_async_context(foundation.open_log())
         # Arming begins anew by itself, with all that is loaded then.
         timer = foundation.channel(NAME, settings.peers.timer, retries=False)
         await stack.enter_async_context(timer)
-        engine = _Engine(settings, foundation, connections, log, timer)
+        engine = _Engine(settings, foundation, ground, log, timer)
         await stack.enter_async_context(engine.running())
         yield
 
@@ -75,7 +93,7 @@ class _Engine:
         self,
         settings: MatchEngineSettings,
         foundation: Foundation,
-        connections: Connections,
+        ground: Ground,
         log: EventLog,
         timer: Channel,
     ) -> None:
@@ -83,22 +101,29 @@ class _Engine:
         self._finish_s = section.finish_s
         terms = foundation.terms(NAME, section, allow_list(), believed=BELIEVED)
         self._server = GrpcServer(terms)
-        store = PostgresMatchStore(connections)
-        self._clock = DatabaseClock(store.now_ms)
+        store = ground.store
+        self._database_clock = DatabaseClock(store.now_ms)
+        self._clock = ground.clock or self._database_clock
         self._holder = Leaseholder(
-            PostgresOwnership(connections),
+            ground.ownership,
             settings.instance,
             lambda: section.address(self._server.address),
             terms=_lease_terms(section),
         )
         seeds, keys = Seeds.open(settings.data_folder), SigningKeys.open(settings.data_folder)
-        self._matches = Matches(store, seeds, self._holder.owns)
+        self._matches = Matches(store, seeds, self._holder.owns, draws_of=ground.draws_of)
         self._decider = Decider(
-            store, self._matches, seeds, keys, self._clock, self._holder.outages_of
+            store,
+            self._matches,
+            seeds,
+            keys,
+            self._clock,
+            self._holder.outages_of,
+            draws_of=ground.draws_of,
         )
         self._publisher = Publisher(store, log, lambda: self._holder.shards)
         self._snapshots = Snapshots(store, every=section.snapshot_events)
-        self._arming = Arming(timer, self._matches.loaded)
+        self._arming = Arming(timer, self._matches.loaded, linger_s=ground.linger_s)
         self._sweeper = Sweeper(
             decider=self._decider,
             store=store,
@@ -107,13 +132,14 @@ class _Engine:
             arm=self._arming.tell,
             clock=self._clock,
         )
-        self._serve(store, keys)
+        self._serve(store, keys, ground.listeners)
         self._holder.tell(self._give_up)
 
-    def _serve(self, store: PostgresMatchStore, keys: SigningKeys) -> None:
+    def _serve(self, store: MatchStore, keys: SigningKeys, listeners: Iterable[Listener]) -> None:
         pushes = Pushes()
         # Who plays is told first (W7).
-        for listener in (pushes, self._arming, self._publisher, self._snapshots):
+        ours: list[Listener] = [pushes, self._arming, self._publisher, self._snapshots]
+        for listener in (*ours, *listeners):
             self._matches.listen(listener)
         draining = self._server.draining
         self._streams = EngineServicer(
@@ -145,10 +171,10 @@ class _Engine:
         The end comes in order: no more commands are taken and streams are let go, what is under
         way is decided, the records go to the event log, and the shards to whoever takes them.
         """
-        await self._clock.measure()
+        await self._database_clock.measure()
         async with asyncio.TaskGroup() as tasks:
             publishing = tasks.create_task(self._publisher.run())
-            helping: list[asyncio.Task[None]] = [tasks.create_task(self._clock.run())]
+            helping: list[asyncio.Task[None]] = [tasks.create_task(self._database_clock.run())]
             try:
                 async with self._server:
                     await self._holder.renew()

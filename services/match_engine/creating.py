@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from libs.chassis.status import RefusedError, refused
-from libs.kernel.chance import FairDraws, commitment
+from libs.kernel.chance import Draws, FairDraws, commitment
 from libs.kernel.ids import CommandId, MatchId
 from libs.kernel.reasons import Reason
 from libs.rules.decide import play
@@ -34,10 +34,16 @@ class Creator:
     """Makes matches, for whoever has the turn of the match that is to be."""
 
     def __init__(
-        self, store: MatchStore, matches: Matches, seeds: Seeds, fresh_seed: Callable[[], bytes]
+        self,
+        store: MatchStore,
+        matches: Matches,
+        seeds: Seeds,
+        fresh_seed: Callable[[], bytes],
+        draws_of: Callable[[MatchId, bytes], Draws] = FairDraws,
     ) -> None:
         """Make matches whose seeds are drawn by *fresh_seed*, 32 bytes that nobody can guess."""
         self._fresh_seed = fresh_seed
+        self._draws_of = draws_of
         self._store = store
         self._matches = matches
         self._seeds = seeds
@@ -59,7 +65,7 @@ class Creator:
         seed = self._fresh_seed()
         command = new_match_of(asked, commitment(match_id, seed))
         request = Request(command_id, request_hash(command), command)
-        match, draws = Match(), FairDraws(match_id, seed)
+        match, draws = Match(), self._draws_of(match_id, seed)
         decision = play(match, command, draws, stamp_ms)
         if isinstance(decision, Refusal):
             found = await self._store.find_command(match_id, command_id)

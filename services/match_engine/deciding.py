@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final, TypeVar
 
 from libs.chassis.status import refused
-from libs.kernel.chance import fresh_secret
+from libs.kernel.chance import Draws, FairDraws, fresh_secret
 from libs.kernel.clock import Clock
 from libs.kernel.ids import CommandId, MatchId
 from libs.kernel.reasons import Reason
@@ -46,12 +46,16 @@ class Decider:
         outages_of: OutagesOf,
         *,
         fresh_seed: Callable[[], bytes] = fresh_secret,
+        draws_of: Callable[[MatchId, bytes], Draws] = FairDraws,
     ) -> None:
-        """Decide by *clock*, the database's (T7); *fresh_seed* is for what must repeat itself."""
+        """Decide by *clock*, the database's (T7); *fresh_seed* is for what must repeat itself.
+
+        *draws_of* makes the chance of a match that is new.
+        """
         self._matches = matches
         self._clock = clock
         self._turns = Turns()
-        self._creator = Creator(store, matches, seeds, fresh_seed)
+        self._creator = Creator(store, matches, seeds, fresh_seed, draws_of)
         self._judge = Judge(store, matches, Scribe(store, matches, keys), outages_of)
 
     async def submit(

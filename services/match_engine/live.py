@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Final, NamedTuple, Protocol
 
-from libs.kernel.chance import FairDraws
+from libs.kernel.chance import Draws
 from libs.kernel.ids import CommandId, MatchId
 from libs.kernel.reasons import Reason
 from libs.kernel.shards import shard_of
@@ -75,7 +75,7 @@ class LiveMatch:
     )
 
     def __init__(
-        self, match: Match, chain: Chain, draws: FairDraws, recent: Sequence[Entry] = ()
+        self, match: Match, chain: Chain, draws: Draws, recent: Sequence[Entry] = ()
     ) -> None:
         """Show *match* at the end of *chain*; *recent* are the last records, in order."""
         self.match = match

@@ -8,6 +8,7 @@ from typing import Final
 
 from libs.chassis.sealing import UnsealableError
 from libs.chassis.status import refused
+from libs.kernel.chance import Draws, FairDraws
 from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
 from libs.kernel.shards import shard_of
@@ -47,12 +48,17 @@ class Matches:
         owns: Callable[[int], bool],
         *,
         capacity: int = CAPACITY,
+        draws_of: Callable[[MatchId, bytes], Draws] = FairDraws,
     ) -> None:
-        """Begin with none; *owns* tells whether a shard is ours and our lease fresh."""
+        """Begin with none; *owns* tells whether a shard is ours and our lease fresh.
+
+        *draws_of* makes the chance of a match that is loaded.
+        """
         self._store = store
         self._seeds = seeds
         self._owns = owns
         self._capacity = capacity
+        self._draws_of = draws_of
         self._loaded: OrderedDict[MatchId, LiveMatch] = OrderedDict()
         # Matches that are to be loaded anew, as the listeners were last told of each.
         self._outdated: dict[MatchId, LiveMatch] = {}
@@ -168,7 +174,7 @@ class Matches:
         replay = await self._replayed(loaded)
         is_over = replay.check_end(loaded.head)
         seed = SPENT if is_over else await self._seed(match_id)
-        return replay.live(loaded.head.fence, seed)
+        return replay.live(loaded.head.fence, seed, self._draws_of)
 
     async def _replayed(self, loaded: Loaded) -> Replay:
         """Go over the records that were loaded, or over all of them if the snapshot is wrong."""

@@ -2,10 +2,11 @@
 
 import json
 from collections import deque
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Final
 
-from libs.kernel.chance import SEED_SIZE, FairDraws, commitment
+from libs.kernel.chance import SEED_SIZE, Draws, FairDraws, commitment
 from libs.kernel.ids import MatchId
 from libs.rules import phases
 from libs.rules.evolve import apply
@@ -80,7 +81,9 @@ class Replay:
             what = f"the record at {record.first_seq} cannot be replayed: {type(error).__name__}"
             raise DamagedError(what) from error
 
-    def live(self, fence: int, seed: bytes) -> LiveMatch:
+    def live(
+        self, fence: int, seed: bytes, draws_of: Callable[[MatchId, bytes], Draws] = FairDraws
+    ) -> LiveMatch:
         """Return the match as it is now, for its writer; *seed* is `SPENT` once it is over.
 
         It shares nothing that changes with this replay, which may go on.
@@ -91,7 +94,7 @@ class Replay:
         """
         match, last = self._match.copy(), self._last
         assert last is not None, "there is a first record"
-        draws = FairDraws(self._match_id, seed)
+        draws = draws_of(self._match_id, seed)
         if match.phase != phases.ENDED:
             if commitment(self._match_id, seed) != match.commitment:
                 raise DamagedError("the seed is not the one that was committed to")

@@ -11,8 +11,8 @@ from libs.chassis.process import Service
 from libs.chassis.server import GrpcServer
 from opolyx.timer.v1 import timer_service_pb2 as pb
 from opolyx.timer.v1 import timer_service_pb2_grpc as pb_grpc
-from services.timer.firing import Firing
-from services.timer.learning import Learning
+from services.timer.firing import TICK_S, Firing
+from services.timer.learning import Learning, Store
 from services.timer.servicer import ALLOWED, TimerServicer
 from services.timer.settings import TimerSettings
 from services.timer.store import MIGRATIONS, SCHEMA, FollowedMatches
@@ -20,21 +20,33 @@ from services.timer.store import MIGRATIONS, SCHEMA, FollowedMatches
 NAME: Final = "timer"
 
 
-def service(settings: TimerSettings, foundation: Foundation) -> Service:
-    """Return the timer. It needs the store to open, and neither an engine nor anybody else."""
-    return Service(NAME, lambda: _opened(settings, foundation))
+def service(
+    settings: TimerSettings,
+    foundation: Foundation,
+    store: Store | None = None,
+    *,
+    tick_s: float = TICK_S,
+) -> Service:
+    """Return the timer. It needs the store to open, and neither an engine nor anybody else.
+
+    It stands on PostgreSQL, unless another *store* is handed in. See `Firing` for *tick_s*.
+    """
+    return Service(NAME, lambda: _opened(settings, foundation, store, tick_s))
 
 
 @asynccontextmanager
-async def _opened(settings: TimerSettings, foundation: Foundation) -> AsyncIterator[GrpcServer]:
+async def _opened(
+    settings: TimerSettings, foundation: Foundation, store: Store | None, tick_s: float
+) -> AsyncIterator[GrpcServer]:
     async with AsyncExitStack() as stack:
-        connections = await stack.enter_async_context(
-            foundation.open_database(SCHEMA, MIGRATIONS, size=2)
-        )
+        if store is None:
+            connections = await stack.enter_async_context(
+                foundation.open_database(SCHEMA, MIGRATIONS, size=2)
+            )
+            store = FollowedMatches(connections)
         log = await stack.enter_async_context(foundation.open_log())
         engines = await stack.enter_async_context(foundation.engines(NAME))
-        store = FollowedMatches(connections)
-        firing = Firing(engines, foundation.clock)
+        firing = Firing(engines, foundation.clock, tick_s=tick_s)
         for match_id, followed in await store.going_on():
             firing.learn(match_id, followed.position.last_seq, followed.open())
 

@@ -44,14 +44,23 @@ Answer = pb.FireDeadlineResponse
 class Firing:
     """The deadlines of all matches, and the loop that fires them."""
 
-    def __init__(self, engines: Engines, clock: Clock, *, patience_s: float = PATIENCE_S) -> None:
+    def __init__(
+        self,
+        engines: Engines,
+        clock: Clock,
+        *,
+        patience_s: float = PATIENCE_S,
+        tick_s: float = TICK_S,
+    ) -> None:
         """Fire by *clock* at the *engines*, which must be open while `run` runs.
 
-        Whatever is not answered within *patience_s* seconds is fired again, on another stream.
+        Whatever is not answered within *patience_s* seconds is fired again, on another stream. The
+        clock is looked at every *tick_s* seconds at least.
         """
         self._engines = engines
         self._clock = clock
         self._patience_s = patience_s
+        self._tick_s = tick_s
         self._armed = Armed()
         self._lanes: dict[str, tuple[Lane, asyncio.Task[NoReturn]]] = {}
         self._wake = asyncio.Event()
@@ -78,9 +87,9 @@ class Firing:
 
     async def _sleep(self) -> None:
         next_ms = self._armed.next_ms()
-        left_s = TICK_S
+        left_s = self._tick_s
         if next_ms is not None:
-            left_s = min(max(next_ms - self._clock.now_ms(), 0) / 1000, TICK_S)
+            left_s = min(max(next_ms - self._clock.now_ms(), 0) / 1000, self._tick_s)
         try:
             async with asyncio.timeout(left_s):
                 await self._wake.wait()

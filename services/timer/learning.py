@@ -39,6 +39,10 @@ class Store(Protocol):
         """Keep how far these were read, in one step; none goes back."""
         ...
 
+    async def going_on(self) -> list[tuple[MatchId, Followed]]:
+        """Return all matches that are not over."""
+        ...
+
 
 class Learning:
     """A `Handler` of match records: what they set is kept, and told once a batch is read.
