@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import grpc
 
 from libs.chassis.status import RefusedError, answer_of
+from libs.client.signs import Signs
 from libs.kernel.reasons import Reason
 from libs.wire.record import StoredRecord
 from libs.wire.refusals import Told
@@ -67,8 +68,11 @@ class End(NamedTuple):
 class Hearing:
     """What is heard on one stream."""
 
-    def __init__(self, sink: Sink, answer: Callable[[pb.CommandResult], None]) -> None:
+    def __init__(
+        self, sink: Sink, answer: Callable[[pb.CommandResult], None], signs: Signs
+    ) -> None:
         self._sink = sink
+        self._signs = signs
         self._answer = answer
         self._behind_at = -1
         self.has_opened = False
@@ -98,7 +102,9 @@ class Hearing:
                     self._answer(message.result)
                 case "snapshot":
                     self.has_opened = True
+                    self._signs.hear(message.snapshot.server_time_ms)
                 case "heartbeat":
+                    self._signs.hear(message.heartbeat.server_time_ms)
                     self._compare(message.heartbeat)
                 case "go_away":
                     return self._told(message.go_away)

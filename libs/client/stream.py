@@ -12,6 +12,7 @@ from libs.chassis.together import end
 from libs.client.calls import ConnectionLostError
 from libs.client.hearing import SILENCE_S, End, GapError, Hearing, Kind, Sink
 from libs.client.replies import Reply, reply_of
+from libs.client.signs import Signs
 from opolyx.match.v1 import match_service_pb2 as pb
 
 UNANSWERED_MAX: Final = 16
@@ -46,10 +47,16 @@ class MatchOverError(Exception):
 
 
 class Line:
-    """One stream, for as long as `run` runs."""
+    """One stream, for as long as `run` runs.
+
+    Attributes:
+        signs: whether it is open now, and what the server's clock says.
+
+    """
 
     def __init__(self, match_id: str, dial: Dial, sink: Sink) -> None:
         """Open streams by *dial*, and bring what they tell to *sink*."""
+        self.signs = Signs()
         self._match_id = match_id
         self._dial = dial
         self._sink = sink
@@ -109,6 +116,7 @@ class Line:
             end = await self._session()
             if end.kind is Kind.OVER:
                 return
+            self.signs.lose()
             attempt = 1 if end.has_opened else attempt + 1
             is_odd = end.kind is Kind.ODD and self._sink.last_seq == before_seq
             odd_ends = odd_ends + 1 if is_odd else 0
@@ -123,7 +131,7 @@ class Line:
 
     async def _session(self) -> End:
         """Have one stream, from its opening to its end."""
-        hearing = Hearing(self._sink, self._answer)
+        hearing = Hearing(self._sink, self._answer, self.signs)
         call: Any = None
         writing: asyncio.Task[None] | None = None
         try:

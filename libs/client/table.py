@@ -17,6 +17,7 @@ from libs.client.calls import patiently
 from libs.client.hearing import GapError
 from libs.client.replies import Refused, Reply, accepted_of
 from libs.client.rooms import new_command_id
+from libs.client.signs import Signs
 from libs.client.stream import Dial, Line, MatchOverError, Metadata, UnansweredError
 from libs.client.turns import Turn
 from libs.kernel.ids import CommandId, MatchId
@@ -84,6 +85,11 @@ class Table:
     ) -> Self:
         """Return a table at which the caller only looks on."""
         return cls(stub, match_id, _to_watch(stub, match_id, metadata))
+
+    @property
+    def signs(self) -> Signs:
+        """Whether the stream is open now, and what the server's clock says."""
+        return self._line.signs
 
     @property
     def last_seq(self) -> int:
