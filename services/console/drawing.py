@@ -23,6 +23,10 @@ CELL: Final = 7
 WIDTH: Final = (SIDE + 1) * CELL
 HEIGHT: Final = (SIDE + 1) * 2
 INSIDE: Final = WIDTH - 2 * CELL - 2
+ROOM: Final = HEIGHT - 4
+"""Lines inside the ring, each of `INSIDE` columns."""
+NAME: Final = 12
+"""Columns of a player's name."""
 
 TOP: Final = range(2 * SIDE, 3 * SIDE + 1)
 LEFT: Final = range(2 * SIDE - 1, SIDE, -1)
@@ -60,16 +64,21 @@ def draw(
     The story stands inside the ring and goes on below it, down to *height* lines in all.
     """
     head = _head(match, names, now_ms)
-    room = HEIGHT - 4 - len(head)
+    room = ROOM - len(head)
     story = tell(news, room + height - HEIGHT)
-    inside = _inside(head + story[:room])
+    lines = ring(match, head + story[:room])
+    lines += [_padded(line, WIDTH) for line in story[room:]]
+    return Text("\n").join(lines)
+
+
+def ring(match: Match, content: Sequence[Text]) -> list[Text]:
+    """Return the lines of the board, with up to `ROOM` lines of *content* inside it."""
+    inside = _inside(content)
     lines = [*_row(match, TOP)]
     for left, right in zip(LEFT, RIGHT, strict=True):
         for left_line, right_line in zip(_cell(match, left), _cell(match, right), strict=True):
             lines.append(Text.assemble(left_line, " ", next(inside), " ", right_line))
-    lines += _row(match, BOTTOM)
-    lines += [_padded(line, WIDTH) for line in story[room:]]
-    return Text("\n").join(lines)
+    return lines + _row(match, BOTTOM)
 
 
 def tell(news: Sequence[str], lines: int, width: int = INSIDE) -> list[Text]:
@@ -115,21 +124,22 @@ def _ownership(match: Match, square: int) -> Text:
 def _head(match: Match, names: Sequence[str], now_ms: int) -> list[Text]:
     """Return what stands above the story: the match, its seats, and how to read the ring."""
     return [
-        Text(f"{match.rules.rule_set_id}, round {match.round}{_roll(match)}", "bold"),
+        Text(f"{match.rules.rule_set_id}, round {match.round}{roll_told(match)}", "bold"),
         Text(_pending(match, now_ms)),
         Text(),
-        *_seats(match, names),
+        *seat_lines(match, names),
         Text("e.g. 39 2+3: seat 2 owns 39, level 3; 39 2m: mortgaged", "dim"),
     ]
 
 
 def _inside(lines: Sequence[Text]) -> Iterator[Text]:
     """Go through the lines inside the ring, as many as there are beside its squares."""
-    rest = [Text() for _ in range(HEIGHT - 4 - len(lines))]
+    rest = [Text() for _ in range(ROOM - len(lines))]
     return (_padded(line, INSIDE) for line in [*lines, *rest])
 
 
-def _roll(match: Match) -> str:
+def roll_told(match: Match) -> str:
+    """Return the last roll, as a title goes on with it; nothing before the first."""
     if not match.white_1:
         return ""
     third = f" + {THIRD_FACES[match.third]}" if match.third else ""
@@ -146,7 +156,8 @@ def _pending(match: Match, now_ms: int) -> str:
     return f"seat {deadline.seat} has {left:g} s: {deadline.kind}"
 
 
-def _seats(match: Match, names: Sequence[str]) -> Iterator[Text]:
+def seat_lines(match: Match, names: Sequence[str]) -> Iterator[Text]:
+    """Go through a line for each seat, below a heading: who it is and what it has."""
     yield Text("  seat  player          cash   net worth", "dim")
     for seat, name in enumerate(names):
         mark = ">" if seat == match.turn else " "
@@ -154,7 +165,7 @@ def _seats(match: Match, names: Sequence[str]) -> Iterator[Text]:
         yield Text.assemble(
             f"{mark} ",
             (f" {seat} ", f"bold reverse {SEAT_STYLES[seat]}"),
-            f"   {name:<10}{match.cash[seat]:>10,}  {match.net_worth(seat):>10,}  {state}",
+            f"   {name:<{NAME}}{match.cash[seat]:>8,}  {match.net_worth(seat):>10,}  {state}",
         )
 
 

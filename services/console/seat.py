@@ -16,7 +16,7 @@ from libs.rules.match import Match
 from libs.rules.views import View
 
 STRENGTH: Final = "steady"
-"""As which of the bots this command line plays."""
+"""As which of the bots this command line plays, unless somebody wants another."""
 
 
 class Answered(NamedTuple):
@@ -29,11 +29,14 @@ class Answered(NamedTuple):
 class PlayedSeat:
     """Decides for one seat of a match, whenever it has something to decide."""
 
-    def __init__(self, table: Table, seat: int, seed: int, clock: Clock) -> None:
+    def __init__(
+        self, table: Table, seat: int, seed: int, clock: Clock, strength: str = STRENGTH
+    ) -> None:
         """Sit down; *seed* is what the seat adds to the chance of the match."""
         self._table = table
         self._seat = seat
         self._clock = clock
+        self._strength = strength
         self._client_seed = sha256(f"opolyx/demo/1 {seed}".encode()).digest()
         self._choose: Callable[[], c.SeatCommand | None] | None = None
 
@@ -59,19 +62,19 @@ class PlayedSeat:
         if match.phase == phases.SEEDING:
             is_given = match.client_seeds[self._seat] is not None
             return None if is_given else c.ContributeSeed(self._seat, self._client_seed)
-        if not self._is_asked(match):
+        if not is_asked(match, self._seat):
             return None
         if self._choose is None:
             legal = LegalCommands(match, self._seat)
-            view, choose = View(match, self._seat), STRENGTHS[STRENGTH]
+            view, choose = View(match, self._seat), STRENGTHS[self._strength]
             self._choose = lambda: choose(view, legal)
         return self._choose()
 
-    def _is_asked(self, match: Match) -> bool:
-        """Tell whether somebody waits for this seat."""
-        seat = self._seat
-        if match.deadline is not None and match.deadline.seat == seat:
-            return True
-        if any(debt.debtor == seat for debt in match.debts):
-            return True
-        return match.phase != phases.AUCTION and any(o.receiver == seat for o in match.offers)
+
+def is_asked(match: Match, seat: int) -> bool:
+    """Tell whether somebody waits for this seat."""
+    if match.deadline is not None and match.deadline.seat == seat:
+        return True
+    if any(debt.debtor == seat for debt in match.debts):
+        return True
+    return match.phase != phases.AUCTION and any(o.receiver == seat for o in match.offers)
