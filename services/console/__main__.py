@@ -6,8 +6,7 @@ from contextlib import suppress
 from io import TextIOWrapper
 from typing import NoReturn
 
-from services.console.app import app
-from services.console.exits import FAILED
+from services.console.exits import FAILED, INTERRUPTED
 
 
 def main() -> None:
@@ -21,13 +20,28 @@ def main() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         try:
-            app(prog_name="opolyx")
+            _run()
         finally:
             # The last of the output is written here, where a full disk can still be told.
             sys.stdout.flush()
+    except BrokenPipeError:
+        _end(FAILED)  # whoever was to read it has seen enough
+    except KeyboardInterrupt:
+        _end(INTERRUPTED)
     except OSError as error:
         where = "the output cannot be written" if error.filename is None else error.filename
         _give_up(f"{where}: {error.strerror or error}")
+
+
+def _run() -> None:
+    # Here, where an interrupt is told in no traceback: these imports take a while.
+    from services.console.app import COMPLETE_VARIABLE, PROGRAM, app  # noqa: PLC0415
+
+    if COMPLETE_VARIABLE in os.environ:
+        from services.console.completion import know_shells  # noqa: PLC0415 - for shells alone
+
+        know_shells()
+    app(prog_name=PROGRAM)
 
 
 def _give_up(reason: str) -> NoReturn:
@@ -35,8 +49,12 @@ def _give_up(reason: str) -> NoReturn:
     with suppress(OSError, AttributeError):
         sys.stderr.write(f"{reason}\n")
         sys.stderr.flush()
-    # Nothing is tried again at the end of the process, and so nothing is said twice.
-    os._exit(FAILED)
+    _end(FAILED)
+
+
+def _end(code: int) -> NoReturn:
+    """End at once. Nothing is tried again at the end of the process, and so nothing is said."""
+    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,16 @@
 
 from importlib import import_module
 from importlib.metadata import version
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 from typer.core import TyperGroup
+
+PROGRAM: Final = "opolyx"
+"""What the whole is called, however it was started."""
+
+COMPLETE_VARIABLE: Final = "_OPOLYX_COMPLETE"
+"""By which a shell asks for completions; see `services.console.completion`."""
 
 COMMANDS: Final = {
     "serve": "services.console.serve",
@@ -14,6 +20,8 @@ COMMANDS: Final = {
     "simulate": "services.console.simulate",
     "scenario": "services.console.scenario",
     "replay": "services.console.replay",
+    "diff": "services.console.diff",
+    "explain": "services.console.explain",
     "verify": "services.console.verify",
     "export": "services.console.exporting",
     "audit": "services.console.audit",
@@ -23,13 +31,22 @@ COMMANDS: Final = {
     "cards": "services.console.cards",
     "migrate": "services.console.migrate",
     "config": "services.console.config",
+    "completion": "services.console.completion",
 }
 """Every command, in the order of the help, and its module, which has it as ``app``."""
 
 EPILOG: Final = (
     "Data goes to stdout, all else to stderr. Exit codes: 0 all well, 1 failed, 2 wrong usage or a "
-    "malformed file, 3 not found, 6 a match does not verify."
+    "malformed file, 3 not found, 6 a match does not verify, 130 interrupted. What each means for "
+    "which command: services/console/README.md."
 )
+
+
+class Completion(NamedTuple):
+    """A word that a shell may put in, as typer's completion takes it."""
+
+    value: str
+    help: str | None = None
 
 
 class LazyGroup(TyperGroup):
@@ -44,6 +61,13 @@ class LazyGroup(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         return typer.main.get_command(import_module(COMMANDS[cmd_name]).app)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Return what may stand here; no command is imported for it, since somebody waits."""
+        names = [Completion(name) for name in COMMANDS if name.startswith(incomplete)]
+        # What a command without others beneath it returns: the options alone.
+        options: list[Any] = super(TyperGroup, self).shell_complete(ctx, incomplete)
+        return [*names, *options]
 
 
 app = typer.Typer(

@@ -1,6 +1,7 @@
 """``opolyx audit``: matches of a running system, held to every invariant."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, NamedTuple
 
 import typer
@@ -22,6 +23,7 @@ from services.console.exits import MISMATCH, USAGE, stop
 from services.console.exporting import check_id
 from services.console.exports import verify_export
 from services.console.output import Format, FormatOption, write_json, write_table
+from services.console.progress import Advance, progress
 
 app = typer.Typer(add_completion=False)
 
@@ -54,19 +56,25 @@ def run(
         stop("give the id of a match, or --all", USAGE)
     wanted = None if match is None else check_id(match)
 
-    async def work(client: Client) -> list[Finding]:
-        keys = await public_keys(client)
-        ids = [wanted] if wanted is not None else [one async for one in match_ids(client)]
-        return [examine(one, *await read_match(client, one), keys) for one in ids]
-
-    findings = ask(address, token_file, work)
-    if output == Format.JSON:
-        write_json([{**finding._asdict(), "ok": not finding.fault} for finding in findings])
+    with progress("matches") as advance:
+        findings = ask(address, token_file, partial(_audit, wanted=wanted, advance=advance))
+    if output != Format.TABLE:
+        write_json([{**finding._asdict(), "ok": not finding.fault} for finding in findings], output)
     else:
         rows = [(*finding[:-1], finding.fault or "sound") for finding in findings]
         write_table(("match", "records", "events", "ended", "finding"), rows)
     if any(finding.fault for finding in findings):
         raise typer.Exit(MISMATCH)
+
+
+async def _audit(client: Client, wanted: MatchId | None, advance: Advance) -> list[Finding]:
+    keys = await public_keys(client)
+    ids = [wanted] if wanted is not None else [one async for one in match_ids(client)]
+    findings = []
+    for done, match_id in enumerate(ids):
+        advance(done, len(ids))
+        findings.append(examine(match_id, *await read_match(client, match_id), keys))
+    return findings
 
 
 def examine(

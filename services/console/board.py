@@ -42,8 +42,8 @@ def show(
     rules = RULE_SETS.get(rule_set)
     if rules is None:
         stop(f"no rule set is called {rule_set}; known are {', '.join(RULE_SETS)}", NOT_FOUND)
-    if output == Format.JSON:
-        write_json(describe_board(board, rules.redeem_fee_percent))
+    if output != Format.TABLE:
+        write_json(describe_board(board, rules.redeem_fee_percent), output)
         return
     numbers = range(len(board.squares))
     write_table(HEADER, (_row(board, number, rules.redeem_fee_percent) for number in numbers))

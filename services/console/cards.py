@@ -34,8 +34,8 @@ def cards() -> None:
 def show(output: FormatOption = Format.TABLE) -> None:
     """Print the 16 chance cards; every match draws them in this order, from the first on."""
     described = [describe_card(number) for number in range(1, deck.DECK_SIZE + 1)]
-    if output == Format.JSON:
-        write_json(described)
+    if output != Format.TABLE:
+        write_json(described, output)
     else:
         write_table(("card", "what it does"), ((card["card"], card["text"]) for card in described))
 

@@ -24,8 +24,8 @@ def show(output: FormatOption = Format.TABLE) -> None:
     Secrets are hidden. Exit codes: 0 printed, 2 a setting is wrong.
     """
     settings = in_force()
-    if output == Format.JSON:
-        write_json([line._asdict() for line in settings])
+    if output != Format.TABLE:
+        write_json([line._asdict() for line in settings], output)
     else:
         rows = [(s.variable, s.value, "" if s.is_default else "given", s.meaning) for s in settings]
         write_table(("variable", "value", "", "meaning"), rows)

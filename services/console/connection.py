@@ -23,6 +23,7 @@ from libs.wire.record import StoredRecord
 from opolyx.match.v1 import match_service_pb2 as pb
 from services.console.exits import FAILED, NOT_FOUND, USAGE, stop
 from services.console.fleet import with_peers
+from services.console.progress import Advance
 
 SUBJECT: Final = "opolyx-console"
 """Who this command line is, where nobody gives it a token."""
@@ -53,14 +54,21 @@ def ask(address: str | None, token_file: Path | None, work: Callable[[Client], A
         stop(why, NOT_FOUND if is_missing else FAILED)
 
 
-async def read_match(client: Client, match_id: MatchId) -> tuple[list[StoredRecord], SignedHead]:
-    """Return all records of a match, and its head at the last of them, signed."""
+async def read_match(
+    client: Client, match_id: MatchId, advance: Advance | None = None
+) -> tuple[list[StoredRecord], SignedHead]:
+    """Return all records of a match, and its head at the last of them, signed.
+
+    *advance* is told how many events have come, and how many there are.
+    """
     records: list[StoredRecord] = []
     token = ""
     while True:
         request = pb.ReadEventsRequest(match_id=match_id, page_size=PAGE, page_token=token)
         page = await _patiently(partial(client.match.ReadEvents, request))
         records += (StoredRecord(r.first_seq, r.last_seq, r.hash, r.data) for r in page.records)
+        if advance is not None and records:
+            advance(records[-1].last_seq, page.head_sequence)
         token = page.next_page_token
         if not token:
             break

@@ -98,8 +98,8 @@ def demo(  # noqa: PLR0913, PLR0917 - the options of the command
             stop(f"{type(cause).__name__}: {cause}", FAILED)
     if keep is not None:
         _keep(keep, verdict)
-    if output == Format.JSON:
-        write_json(verdict.report())
+    if output != Format.TABLE:
+        write_json(verdict.report(), output)
     else:
         _conclude(verdict)
     if not verdict.is_well:

@@ -15,6 +15,8 @@ NOT_FOUND: Final = 3
 """What the arguments name does not exist."""
 MISMATCH: Final = 6
 """A match does not verify."""
+INTERRUPTED: Final = 130
+"""Somebody pressed Ctrl+C: 128, and the number of that signal."""
 
 
 def stop(message: str, code: int) -> NoReturn:

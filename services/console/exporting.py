@@ -12,6 +12,7 @@ from libs.wire.export import write_export
 from services.console.asking import AddressOption, TokenFileOption
 from services.console.connection import ask, read_match
 from services.console.exits import FAILED, USAGE, stop
+from services.console.progress import progress
 
 app = typer.Typer(add_completion=False)
 
@@ -31,7 +32,9 @@ def export(
     cannot be written, 2 MATCH is no id, 3 there is no such match.
     """
     match_id = check_id(match)
-    records, head = ask(address, token_file, partial(read_match, match_id=match_id))
+    with progress("events") as advance:
+        reading = partial(read_match, match_id=match_id, advance=advance)
+        records, head = ask(address, token_file, reading)
     try:
         write_whole(out, write_export(match_id, records, head))
     except OSError as error:

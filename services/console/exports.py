@@ -61,11 +61,11 @@ def verify_export(export: bytes, key_file: bytes) -> verifier.Report:
         return verifier.verify(exported, keys)
 
 
-def check_sequence(records: Sequence[Record], sequence: int | None) -> int:
-    """Return the sequence that was asked for, the last where none was, or end the command."""
+def check_sequence(records: Sequence[Record], sequence: int | None, argument: str = "--at") -> int:
+    """Return the sequence that *argument* asks for, the last where none is, or end the command."""
     last = records[-1].last_seq
     if sequence is None:
         return last
     if not 1 <= sequence <= last:
-        stop(f"--at {sequence}: the match has the sequences 1 to {last}", USAGE)
+        stop(f"{argument} {sequence}: the match has the sequences 1 to {last}", USAGE)
     return sequence

@@ -5,14 +5,28 @@ import typer
 from libs.wire.heads import spell_keys
 from services.console.asking import AddressOption, TokenFileOption
 from services.console.connection import ask, public_keys
+from services.console.output import Format, FormatOption, write_json, write_table
 
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def keys(address: AddressOption = None, token_file: TokenFileOption = None) -> None:
-    """Print the public keys of a running system, as `verify --key` reads them.
+def keys(
+    address: AddressOption = None,
+    token_file: TokenFileOption = None,
+    output: FormatOption = Format.JSON,
+) -> None:
+    """Print the public keys of a running system; as JSON, as `verify --key` reads them.
 
     Exit codes: 0 printed, 1 nothing answers, 2 a setting is wrong.
     """
-    typer.echo(spell_keys(ask(address, token_file, public_keys).items()), nl=False)
+    found = ask(address, token_file, public_keys)
+    if output == Format.JSON:
+        typer.echo(spell_keys(found.items()), nl=False)
+        return
+    rows = [(key_id, key.hex()) for key_id, key in found.items()]
+    header = ("key_id", "public_key")
+    if output == Format.TABLE:
+        write_table(header, rows)
+    else:
+        write_json([dict(zip(header, row, strict=True)) for row in rows], output)

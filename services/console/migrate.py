@@ -48,8 +48,8 @@ def run(
     except (MigrationError, EmbeddedServerError, OSError, asyncpg.PostgresError) as error:
         stop(f"{type(error).__name__}: {error}", FAILED)
     what = "pending" if dry_run else "applied"
-    if output == Format.JSON:
-        write_json([{"schema": schema, what: names} for schema, names in found.items()])
+    if output != Format.TABLE:
+        write_json([{"schema": schema, what: names} for schema, names in found.items()], output)
     else:
         rows = [(schema, ", ".join(names) or "-") for schema, names in found.items()]
         write_table(("schema", what), rows)

@@ -1,4 +1,4 @@
-"""Writing data: tables for people, JSON for programs, both on stdout."""
+"""Writing data: tables for people, JSON for programs, all on stdout."""
 
 import json
 import sys
@@ -13,10 +13,11 @@ SHORT: Final = 20
 
 
 class Format(StrEnum):
-    """How data is written."""
+    """How data is written: for people, as JSON that they can read too, or line by line."""
 
     TABLE = "table"
     JSON = "json"
+    NDJSON = "ndjson"
 
 
 FormatOption = Annotated[
@@ -24,9 +25,37 @@ FormatOption = Annotated[
 ]
 
 
-def write_json(value: object) -> None:
-    """Write a value as JSON, what fits on a line on one line."""
-    typer.echo(render(value))
+def write_json(value: object, output: Format = Format.JSON) -> None:
+    """Write a value as JSON, in the one form or the other; see `json_lines`."""
+    for line in json_lines(value, output):
+        typer.echo(line)
+
+
+def json_lines(value: object, output: Format) -> list[str]:
+    """Return the lines of a value as JSON.
+
+    What fits on a line stands on one; for NDJSON everything does, and each entry of a list has a
+    line of its own.
+    """
+    if output != Format.NDJSON:
+        return render(value).split("\n")
+    return [_dump(entry) for entry in (value if isinstance(value, list) else [value])]
+
+
+def printable(text: str) -> str:
+    """Escape what would steer a terminal, or cannot be encoded: names come from anywhere."""
+    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
+
+
+def spell_plain(value: Any) -> str:
+    """Write any plain value, such as an auction or a list of debts, on one line for people."""
+    if isinstance(value, dict):
+        return ", ".join(
+            f"{key.replace('_', ' ')} {spell_plain(part)}" for key, part in value.items()
+        )
+    if isinstance(value, list):
+        return "; ".join(map(spell_plain, value)) or "none"
+    return printable(_spell(value)) or "-"
 
 
 def write_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

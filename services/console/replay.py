@@ -1,22 +1,17 @@
 """``opolyx replay``: the state of a recorded match, at its end or at any sequence."""
 
-from collections.abc import Sequence
-from functools import partial
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from libs.kernel.ids import MatchId, is_uuid
 from libs.rules.match import Match
 from libs.rules.state import describe
-from libs.wire.chain import follow
-from libs.wire.record import Record
 from services.console.asking import AddressOption, TokenFileOption
-from services.console.exports import check_sequence, read_records
+from services.console.exports import check_sequence
 from services.console.folding import fold
 from services.console.naming import label, name_seats
 from services.console.output import Format, FormatOption, write_json, write_table
+from services.console.recorded import SourceArgument, records_of
 
 app = typer.Typer(add_completion=False)
 
@@ -25,9 +20,7 @@ State = dict[str, Any]
 
 @app.command()
 def replay(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE|MATCH", help="An export of a match, or the id of one.")
-    ],
+    file: SourceArgument,
     sequence: Annotated[
         int | None,
         typer.Option("--at", metavar="SEQ", help="Stop after this event; the last by default."),
@@ -43,25 +36,14 @@ def replay(
     answers where the match should be, 2 the file is no export, an event does not fit, or the match
     has no such sequence, 3 there is no such file or match.
     """
-    records = _records(file, address, token_file)
+    records = records_of(file, address, token_file)
     at = check_sequence(records, sequence)
     match, at_ms = fold(file, records, at)
     state = describe(match, at_ms)
-    if output == Format.JSON:
-        write_json(state)
+    if output != Format.TABLE:
+        write_json(state, output)
     else:
         _print(match, state)
-
-
-def _records(file: Path, address: str | None, token_file: Path | None) -> Sequence[Record]:
-    """Return the records of a file, or of a match of a running system, or end the command."""
-    if not is_uuid(str(file)) or file.exists():
-        return read_records(file)
-    # Here and not above: who replays a file does not wait for what speaks gRPC.
-    from services.console.connection import ask, read_match  # noqa: PLC0415
-
-    stored, _ = ask(address, token_file, partial(read_match, match_id=MatchId(str(file))))
-    return list(follow(stored))
 
 
 def _print(match: Match, state: State) -> None:

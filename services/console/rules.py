@@ -78,8 +78,8 @@ def rule_sets() -> None:
 @app.command("list")
 def list_(output: FormatOption = Format.TABLE) -> None:
     """Print the rule sets, older revisions first."""
-    if output == Format.JSON:
-        write_json([{"rule_set_id": rules.rule_set_id} for rules in RULE_SETS.values()])
+    if output != Format.TABLE:
+        write_json([{"rule_set_id": rules.rule_set_id} for rules in RULE_SETS.values()], output)
         return
     header = ("rule set", "seats", "teams", "rounds", "turn clock", "third die")
     write_table(
@@ -111,8 +111,8 @@ def show(
         known = ", ".join(RULE_SETS)
         stop(f"no rule set is called {rule_set_id}; known are {known}", NOT_FOUND)
     values = asdict(rules)
-    if output == Format.JSON:
-        write_json(values)
+    if output != Format.TABLE:
+        write_json(values, output)
         return
     write_table(
         ("what", "value", "rules", "switch"),

@@ -1,6 +1,5 @@
 """``opolyx scenario``: play scenario files, or write one from a recorded match."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,8 +12,9 @@ from libs.scenarios.plain import describe_event
 from libs.scenarios.reading import MalformedError
 from libs.scenarios.running import Failure, Outcome, run
 from libs.scenarios.scenario import Script
-from services.console.exits import FAILED, NOT_FOUND, USAGE, stop
-from services.console.output import Format, FormatOption, render
+from services.console.asking import AddressOption, TokenFileOption
+from services.console.exits import FAILED, NOT_FOUND, USAGE
+from services.console.output import Format, FormatOption, json_lines, printable
 
 app = typer.Typer(add_completion=False)
 
@@ -22,36 +22,49 @@ Result = dict[str, Any]
 
 
 @app.command()
-def scenario(
+def scenario(  # noqa: PLR0913, PLR0917 - the options of the command
     files: Annotated[
         list[Path] | None, typer.Argument(metavar="FILE...", help="Scenarios, as JSON or YAML.")
     ] = None,
     output: FormatOption = Format.TABLE,
     source: Annotated[
         Path | None,
-        typer.Option("--from", metavar="FILE", help="Write a scenario from this export instead."),
+        typer.Option(
+            "--from",
+            metavar="FILE|MATCH",
+            help="Write a scenario from this export, or from a match of a running system, instead.",
+        ),
     ] = None,
     sequence: Annotated[
         int | None,
         typer.Option("--at", metavar="SEQ", help="The state to lead to; the last by default."),
     ] = None,
+    address: AddressOption = None,
+    token_file: TokenFileOption = None,
 ) -> None:
     """Play scripted situations on the real rules engine, or write one from a match.
 
     Exit codes: 0 all as expected, 1 an expectation failed (or no scenario leads to that state of
-    the match), 2 a file is wrong or scripts too few draws, 3 there is no such file. Of several the
-    greatest counts.
+    the match, or nothing answers where it should be), 2 a file is wrong or scripts too few draws, 3
+    there is no such file or match. Of several the greatest counts.
     """
     if source is not None:
         if files:
             raise typer.BadParameter("give either files to play, or --from")
-        _write_from(source, sequence)
+        # Exports need protobuf, and scenarios do not.
+        from services.console.capturing import capture_scenario  # noqa: PLC0415
+        from services.console.recorded import records_of  # noqa: PLC0415
+
+        records = records_of(source, address, token_file)
+        # A scenario is a file: people get it as programs do.
+        form = Format.JSON if output == Format.TABLE else output
+        _write_json(capture_scenario(source, records, sequence), form)
         return
-    if not files or sequence is not None:
-        raise typer.BadParameter("give files to play, or --from FILE --at SEQ")
+    if not files or any(given is not None for given in (sequence, address, token_file)):
+        raise typer.BadParameter("give files to play, or --from FILE|MATCH --at SEQ")
     results = [_play(path) for path in files]
-    if output == Format.JSON:
-        _write_json([result for result, _ in results])
+    if output != Format.TABLE:
+        _write_json([result for result, _ in results], output)
     else:
         for result, _ in results:
             _print(result)
@@ -73,7 +86,7 @@ def _play(path: Path) -> tuple[Result, int]:
 
 
 def _wrong(path: Path, reason: str) -> Result:
-    typer.echo(_printable(f"{path}: {reason}"), err=True)
+    typer.echo(printable(f"{path}: {reason}"), err=True)
     return {"file": str(path), "id": None, "ok": False, "error": reason, "failures": []}
 
 
@@ -113,42 +126,15 @@ def _describe_draws(left: Script) -> Result:
 def _print(result: Result) -> None:
     if "error" in result:
         return
-    typer.echo(f"{'ok    ' if result['ok'] else 'FAILED'}  {_printable(result['id'])}")
+    typer.echo(f"{'ok    ' if result['ok'] else 'FAILED'}  {printable(result['id'])}")
     for failure in result["failures"]:
-        typer.echo(f"        {_printable(failure['text'])}")
+        typer.echo(f"        {printable(failure['text'])}")
     left = [f"{len(draws)} of {kind}" for kind, draws in result["draws_left"].items() if draws]
     if left:
         typer.echo(f"        draws left over: {', '.join(left)}")
 
 
-def _printable(text: str) -> str:
-    """Escape what would steer a terminal, or cannot be encoded: names come from anywhere."""
-    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
-
-
-def _write_json(value: object) -> None:
+def _write_json(value: object, output: Format) -> None:
     """Write JSON; what is escaped in it stands within texts, and means the same there."""
-    for line in render(value).split("\n"):
-        typer.echo(_printable(line))
-
-
-def _write_from(source: Path, sequence: int | None) -> None:
-    # Exports need protobuf, and scenarios do not.
-    from libs.scenarios.capture import capture  # noqa: PLC0415
-    from libs.scenarios.retelling import NotSayableError  # noqa: PLC0415
-    from services.console.exports import check_sequence, read_records  # noqa: PLC0415
-    from services.console.folding import fold  # noqa: PLC0415
-
-    records = read_records(source)
-    at = check_sequence(records, sequence)
-    # What is captured is trusted: whatever does not fit has to be found before.
-    fold(source, records, at)
-    try:
-        captured = capture(records, at)
-    except NotSayableError as error:
-        stop(_printable(f"{source}: {error}"), FAILED)
-    start, end = captured.setup_sequence, captured.end_sequence
-    typer.echo(f"set up at sequence {start}, steps lead to {end}", err=True)
-    if not captured.opens_round:
-        typer.echo("it begins within a round, so later rounds would be counted otherwise", err=True)
-    _write_json(captured.document)
+    for line in json_lines(value, output):
+        typer.echo(printable(line))

@@ -1,8 +1,6 @@
 """``opolyx simulate``: many matches of bots on the pure engine, in numbers."""
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -24,6 +22,7 @@ from services.console.playing import (
     SeedOption,
     check_table,
 )
+from services.console.progress import Advance, progress
 
 app = typer.Typer(add_completion=False)
 
@@ -91,8 +90,8 @@ def simulate(  # noqa: PLR0913 - a command has as many parameters as options
         check=check,
     )
     outcome = _play(order, jobs)
-    if output == Format.JSON:
-        write_json(asdict(outcome))
+    if output != Format.TABLE:
+        write_json(asdict(outcome), output)
     else:
         write_table(("what", "value"), asdict(outcome).items())
 
@@ -108,25 +107,21 @@ def _strengths(bots: str) -> tuple[str, ...]:
 
 def _play(order: Order, jobs: int) -> Outcome:
     try:
-        with _progress(order.matches) as advance:
-            return play_all(order, jobs, advance)
+        with progress("matches") as show:
+            return play_all(order, jobs, _counting(order.matches, show))
     except (BrokenPlayError, BrokenInvariantError) as error:
         stop(f"a bug of the engine or a bot: {error!r}", FAILED)
     except OSError as error:
         stop(f"{error.filename or order.keep}: {error.strerror}", FAILED)
 
 
-@contextmanager
-def _progress(matches: int) -> Iterator[Callable[[int], None]]:
-    """Show on a terminal how far the simulation is; say nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    # Rich takes longer to import than many a simulation to run.
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn  # noqa: PLC0415
+def _counting(total: int, show: Advance) -> Callable[[int], None]:
+    """Return what is told of each few matches that are over."""
+    done = 0
 
-    columns = (BarColumn(), MofNCompleteColumn(), "matches", TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("matches", total=matches)
-        yield lambda count: progress.advance(task, count)
+    def count(matches: int) -> None:
+        nonlocal done
+        done += matches
+        show(done, total)
+
+    return count

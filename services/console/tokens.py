@@ -12,6 +12,7 @@ from libs.chassis.settings import SettingsError, load
 from libs.kernel.clock import SystemClock
 from libs.telemetry import logs
 from services.console.exits import USAGE, stop
+from services.console.output import Format, FormatOption, write_json
 
 app = typer.Typer(add_completion=False)
 
@@ -31,6 +32,7 @@ def token(
     ttl_s: Annotated[
         int, typer.Option("--ttl", metavar="SECONDS", min=1, help="How long it is good.")
     ] = PERSON_TOKEN_MS // MS_PER_S,
+    output: FormatOption = Format.TABLE,
 ) -> None:
     """Print a token by the development key of the data folder, which is made if need be.
 
@@ -48,4 +50,9 @@ def token(
         stop(str(error), USAGE)
     if settings.auth.mode != "dev":
         stop("OPOLYX_AUTH__MODE: tokens are issued by the identity provider", USAGE)
-    typer.echo(issuer.issue(player, roles=roles, ttl_ms=ttl_s * MS_PER_S))
+    issued = issuer.issue(player, roles=roles, ttl_ms=ttl_s * MS_PER_S)
+    if output == Format.TABLE:
+        typer.echo(issued)  # alone, so that a shell can pass it on
+    else:
+        described = {"player": player, "roles": roles, "ttl_s": ttl_s, "token": issued}
+        write_json(described, output)

@@ -26,8 +26,8 @@ def verify(
     none.
     """
     report = verifier.verify(file, key)
-    if output == Format.JSON:
-        write_json({"ok": report.code == verifier.OK, "lines": list(report.lines)})
+    if output != Format.TABLE:
+        write_json({"ok": report.code == verifier.OK, "lines": list(report.lines)}, output)
     else:
         for line in report.lines:
             typer.echo(line.encode("ascii", "backslashreplace"))

@@ -206,7 +206,7 @@ def test_a_set_up_within_a_round_is_said_to_be_one(
     cli: CliRunner, export: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     within = Capture({"id": "within"}, setup_sequence=7, end_sequence=9, opens_round=False)
-    monkeypatch.setattr("libs.scenarios.capture.capture", lambda _records, _at: within)
+    monkeypatch.setattr("services.console.capturing.capture", lambda _records, _at: within)
 
     written = cli.invoke(app, ["scenario", "--from", str(export), "--at", "9"])
 
