@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -14,89 +13,19 @@ from libs.bots.strengths import STRENGTHS
 from libs.chassis.channels import on_behalf
 from libs.chassis.foundation import Foundation
 from libs.chassis.sections import PeerSettings
-from libs.chassis.status import refused, status_of
 from libs.kernel.clock import SystemClock
-from libs.kernel.reasons import Reason
 from libs.rules import events as e
 from libs.rules import phases
 from libs.rules.legal import LegalCommands
 from libs.rules.views import View
-from opolyx.bot.v1 import bot_service_pb2 as bot_pb
-from opolyx.bot.v1 import bot_service_pb2_grpc as bot_grpc
 from opolyx.engine.v1 import caller_pb2
-from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
-from opolyx.lobby.v1 import lobby_service_pb2_grpc as lobby_grpc
-from opolyx.lobby.v1 import room_pb2
-from opolyx.progression.v1 import profile_pb2
-from opolyx.progression.v1 import progression_service_pb2 as progression_pb
-from opolyx.progression.v1 import progression_service_pb2_grpc as progression_grpc
 from services.gateway.bootstrap import service
 from services.gateway.settings import GatewaySection, GatewaySettings
 from tests.gateway.engine import FakeEngine, serving
+from tests.gateway.neighbours import PLAYERS, Neighbours
 from tests.gateway.world import World
 from tests.support.calling import Client, slow_channel
 from tests.support.gateway import LiveMatch
-
-# ruff: noqa: ARG002, N802 - the signatures are gRPC's
-
-Context = grpc.aio.ServicerContext[Any, Any]
-
-PLAYERS = {
-    name: f"01920000-0000-7000-8000-00000000000{n}" for n, name in enumerate(("ann", "bob", "cem"))
-}
-"""The player ids of those who may come, by the subject of their token."""
-
-
-class Neighbours(
-    lobby_grpc.LobbyServiceServicer,
-    progression_grpc.ProgressionServiceServicer,
-    bot_grpc.BotServiceServicer,
-):
-    """The lobby, progression and the bot runner in one, as far as a gateway can tell."""
-
-    def __init__(self) -> None:
-        self.resolved: list[lobby_pb.ResolvePlayerRequest] = []
-        self.gate = asyncio.Event()
-        self.gate.set()
-        self.asked: list[tuple[str, caller_pb2.Caller]] = []
-        self.says: Reason | None = None
-
-    async def ResolvePlayer(
-        self, request: lobby_pb.ResolvePlayerRequest, context: Context
-    ) -> room_pb2.Player:
-        self.resolved.append(request)
-        await self.gate.wait()
-        return room_pb2.Player(player_id=PLAYERS[request.subject])
-
-    async def JoinRoom(self, request: lobby_pb.JoinRoomRequest, context: Context) -> room_pb2.Room:
-        await self._note("JoinRoom", context)
-        return room_pb2.Room(room_id=request.room_id)
-
-    async def ListRooms(
-        self, request: lobby_pb.ListRoomsRequest, context: Context
-    ) -> lobby_pb.ListRoomsResponse:
-        await self._note("ListRooms", context)
-        return lobby_pb.ListRoomsResponse()
-
-    async def GetProfile(
-        self, request: progression_pb.GetProfileRequest, context: Context
-    ) -> profile_pb2.Profile:
-        await self._note("GetProfile", context)
-        return profile_pb2.Profile(player_id=request.player_id)
-
-    async def ListBots(
-        self, request: bot_pb.ListBotsRequest, context: Context
-    ) -> bot_pb.ListBotsResponse:
-        await self._note("ListBots", context)
-        return bot_pb.ListBotsResponse(bots=[bot_pb.Bot(strength="steady")])
-
-    async def _note(self, method: str, context: Context) -> None:
-        metadata = dict(context.invocation_metadata() or ())
-        caller = metadata.get("opolyx-caller-bin", b"")
-        assert isinstance(caller, bytes)
-        self.asked.append((method, caller_pb2.Caller.FromString(caller)))
-        if self.says is not None:
-            await context.abort_with_status(status_of(refused(self.says, room="r")))
 
 
 class Rig:
@@ -113,7 +42,7 @@ class Rig:
         # What is not asked for here answers UNIMPLEMENTED, as grpc's own servicers do.
         self.engine = FakeEngine(self.world)  # type: ignore[abstract]
         self.other = FakeEngine(self.world)  # type: ignore[abstract]
-        self.neighbours = Neighbours()  # type: ignore[abstract]
+        self.neighbours = Neighbours()
         self.live = self.world.add(match_of("ann", None, "bob"))
         self._folder = folder
         self._stack = stack
@@ -124,7 +53,7 @@ class Rig:
             await self._stack.enter_async_context(serving(engine))
         self.world.owner = self.engine.address
         self._serving = await self._stack.enter_async_context(AsyncExitStack())
-        neighbours = await self._serving.enter_async_context(serving_neighbours(self.neighbours))
+        neighbours = await self._serving.enter_async_context(self.neighbours.serving())
         self.settings = GatewaySettings(
             data_folder=self._folder,
             gateway=self._section,
@@ -200,20 +129,6 @@ def match_of(*players: str | None, seed: int = 1) -> LiveMatch:
     live = LiveMatch("opolyx.classic@1", specs, seed)
     live.fire()
     return live
-
-
-@asynccontextmanager
-async def serving_neighbours(neighbours: Neighbours) -> AsyncIterator[str]:
-    server = grpc.aio.server()
-    lobby_grpc.add_LobbyServiceServicer_to_server(neighbours, server)
-    progression_grpc.add_ProgressionServiceServicer_to_server(neighbours, server)
-    bot_grpc.add_BotServiceServicer_to_server(neighbours, server)
-    address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
-    await server.start()
-    try:
-        yield address
-    finally:
-        await server.stop(None)
 
 
 @asynccontextmanager

@@ -29,10 +29,12 @@ from tests.support.calling import Client
 pytestmark = pytest.mark.slow
 
 PUBLIC = {"ListRuleSets", "GetRuleSet", "GetBoard", "ListKeys"}
-INSIDE = {"CreateMatch", "FireDeadline", "Fire", "ResolvePlayer", "SeatBots"}
+INSIDE = {"CreateMatch", "AdmitGuest", "FireDeadline", "Fire", "ResolvePlayer", "SeatBots"}
 DOING = {
     *("SubmitCommand", "PlayMatch", "ListLegalCommands", "WhyNot", "CreateRoom", "JoinRoom"),
-    *("LeaveRoom", "AddBot", "SetReady", "StartMatch"),
+    *("TakeSeat", "LeaveRoom", "AddBot", "RemoveBot", "KickSeat", "HandOverRoom", "SetReady"),
+    *("StartMatch", "Rematch", "QuickMatch", "CancelQuickMatch", "CreateInvite", "AcceptInvite"),
+    *("ListMyMatches", "SetDisplayName"),
 }
 METHODS = [
     (described.full_name, method.name)
@@ -52,6 +54,8 @@ async def reason_of(rig: Rig, client: Client, method: tuple[str, str]) -> str | 
     except grpc.aio.AioRpcError as error:
         told = answer_of(error).told
         return told.reason if told is not None else None
+    finally:
+        call.cancel()
     return None
 
 

@@ -12,7 +12,8 @@ from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
 from opolyx.match.v1 import match_service_pb2 as match_pb
 from opolyx.progression.v1 import progression_service_pb2 as progression_pb
 from tests.chassis.answers import answer
-from tests.gateway.rig import PLAYERS, Rig
+from tests.gateway.neighbours import PLAYERS
+from tests.gateway.rig import Rig
 from tests.support.waiting import until
 
 JOIN = lobby_pb.JoinRoomRequest(room_id="r")

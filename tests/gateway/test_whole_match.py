@@ -41,7 +41,7 @@ from services.gateway.bootstrap import service as gateway_service
 from services.gateway.settings import CommandRateSettings, GatewaySection, GatewaySettings
 from services.match_engine.bootstrap import service as engine_service
 from services.match_engine.settings import EngineSettings, MatchEngineSettings
-from tests.gateway.rig import PLAYERS, Neighbours, serving_neighbours
+from tests.gateway.neighbours import PLAYERS, Neighbours
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
@@ -98,8 +98,8 @@ async def whole(database: str, tmp_path: Path) -> AsyncIterator[Whole]:
         held.bind(("127.0.0.1", 0))
         engine = f"127.0.0.1:{held.getsockname()[1]}"
     async with AsyncExitStack() as stack:
-        neighbours = Neighbours()  # type: ignore[abstract]
-        other = await stack.enter_async_context(serving_neighbours(neighbours))
+        neighbours = Neighbours()
+        other = await stack.enter_async_context(neighbours.serving())
         common: dict[str, Any] = {
             "data_folder": tmp_path,
             "store": StoreSettings(url=SecretUrl(database)),
