@@ -82,13 +82,14 @@ class Nonsense:
     def of(self, method: MethodDescriptor) -> bytes:
         """Return a request of a method, or what looks like one."""
         message = GetMessageClass(method.input_type)()
-        self._fill(message, 0)
+        self.fill(message)
         data = bytearray(message.SerializeToString())
         if data and not self._dice.below(6):
             data[self._dice.below(len(data))] = self._dice.below(256)
         return bytes(data)
 
-    def _fill(self, message: Message, depth: int) -> None:
+    def fill(self, message: Message, depth: int = 0) -> None:
+        """Give some of the fields of a message values, of which some make sense."""
         for field in message.DESCRIPTOR.fields:
             if not self._dice.below(3) or depth > 3:
                 continue
@@ -100,10 +101,10 @@ class Nonsense:
                 elif values:
                     setattr(message, field.name, values[0])
             elif field.is_repeated:
-                self._fill(inner.add(), depth + 1)
+                self.fill(inner.add(), depth + 1)
             else:
                 inner.SetInParent()
-                self._fill(inner, depth + 1)
+                self.fill(inner, depth + 1)
 
     def _value(self, field: Any) -> Any:
         if field.enum_type is not None:

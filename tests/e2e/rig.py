@@ -23,6 +23,8 @@ from libs.rules.match import Match
 from libs.wire.chain import rebuild
 from libs.wire.commands import message_of
 from libs.wire.record import StoredRecord
+from opolyx.admin.v1 import admin_service_pb2 as admin_pb
+from opolyx.admin.v1.admin_service_pb2_grpc import AdminServiceStub
 from opolyx.bot.v1 import bot_service_pb2 as bot_pb
 from opolyx.engine.v1.caller_pb2 import Caller
 from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
@@ -78,6 +80,14 @@ class Stage:
         metadata = on_behalf(caller.SerializeToString()) if caller is not None else ()
         token = f"Bearer {self._issuer.issue_for_service(name)}"
         return Client(self.channel, (("authorization", token), *metadata))
+
+    async def freeze(self, match_id: str) -> None:
+        """Have an operator stop the clocks of a match: it stays as it is."""
+        operator = self.person("operator", "operator")
+        request = admin_pb.FreezeMatchRequest(
+            match_id=match_id, command_id=new_id(), reason="a test looks at it"
+        )
+        await operator.call(AdminServiceStub(self.channel).FreezeMatch, request)
 
     async def table(self, seats: int = 2, *, creator: str = "") -> Table:
         """Return a match of people that has begun: it waits for the first roll."""

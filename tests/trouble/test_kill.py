@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 from hashlib import sha256
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 import grpc
 import pytest
@@ -20,12 +20,11 @@ from libs.kernel.clock import SystemClock
 from libs.kernel.ids import CommandId, MatchId, fresh_id
 from libs.kernel.reasons import Reason
 from libs.simulation.auditing import audit
-from libs.wire.chain import follow
-from libs.wire.record import StoredRecord
 from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
 from opolyx.lobby.v1.room_pb2 import Room
 from services.console.connection import read_match
 from services.console.seat import PlayedSeat
+from tests.support.histories import Acknowledged, check_history
 from tests.support.system import System, data_folder, running_system
 from tests.support.waiting import until
 
@@ -45,14 +44,6 @@ T = TypeVar("T")
 
 def new_id() -> CommandId:
     return CommandId(fresh_id(CLOCK.now_ms()))
-
-
-class Acknowledged(NamedTuple):
-    """What a player was told about one command."""
-
-    match_id: MatchId
-    command_id: CommandId
-    reply: Accepted
 
 
 class Player:
@@ -103,7 +94,7 @@ class Player:
                     continue
                 answered = await seat.play()
                 if answered is not None and isinstance(answered.reply, Accepted):
-                    told = Acknowledged(match_id, answered.command_id, answered.reply)
+                    told = Acknowledged(match_id, 0, answered.command_id, answered.reply)
                     self.acknowledged.append(told)
 
 
@@ -181,18 +172,6 @@ async def check(system: System, players: list[Player]) -> None:
                 check_history(records, told)
 
                 assert audited.last_hash == head.hash
-
-
-def check_history(records: list[StoredRecord], told: list[Acknowledged]) -> None:
-    """Check that every acknowledged command is there once, with the reply that was given (I4)."""
-    hashes = {stored.last_seq: stored.hash for stored in records}
-    places = {record.command_id: record for record in follow(records)}
-    for one in told:
-        record = places[one.command_id]
-
-        assert (record.first_seq, record.last_seq) == (one.reply.first_sequence, one.reply.sequence)
-        assert hashes[record.last_seq] == one.reply.chain_hash
-        assert record.actor == "seat:0"
 
 
 async def test_no_server_is_left_behind() -> None:
