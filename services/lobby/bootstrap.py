@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from libs.chassis.background import Background
 from libs.chassis.engine_records import EngineRecords
@@ -17,10 +17,11 @@ from libs.eventlog.ports import EventLog
 from libs.kernel.clock import Clock
 from libs.kernel.reasons import Reason
 from opolyx.lobby.v1 import lobby_service_pb2_grpc as pb_grpc
+from services.lobby.edge import Parts
 from services.lobby.handlers import Handlers
 from services.lobby.neighbours import EngineMatches, ProgressionCollections, RunnerBots
 from services.lobby.outbox import PostgresOccupancy, PostgresOutbox
-from services.lobby.ports import NeighbourError, Occupancy
+from services.lobby.ports import NeighbourError, Occupancy, Rooms
 from services.lobby.reactors import FREEING, Freeing
 from services.lobby.servicer import ALLOWED, BELIEVED, SERVICE, LobbyServicer
 from services.lobby.settings import LobbySettings
@@ -44,37 +45,61 @@ async def _open(settings: LobbySettings, foundation: Foundation) -> AsyncIterato
         )
         log = await stack.enter_async_context(foundation.open_log())
         engines = await stack.enter_async_context(foundation.engines(NAME))
-        peers = foundation.settings.peers
-        bots = await stack.enter_async_context(foundation.channel(NAME, peers.bot_runner))
-        progression = await stack.enter_async_context(foundation.channel(NAME, peers.progression))
-
-        publisher = OutboxPublisher(PostgresOutbox(connections), log, service=NAME)
         rooms = PostgresRooms(connections)
+        publisher = OutboxPublisher(PostgresOutbox(connections), log, service=NAME)
         handlers = Handlers(rooms, foundation.clock, publisher.ring)
-        maker = Maker(
-            rooms,
-            handlers,
-            EngineMatches(engines),
-            RunnerBots(bots),
-            again_s=settings.lobby.start_again_s,
-        )
-        starter = Starter(
-            rooms,
-            handlers,
-            maker,
-            ProgressionCollections(progression),
-            reply_s=settings.lobby.start_reply_s,
-        )
+        making = await _making(settings, foundation, stack, rooms, handlers, engines)
         reader = _reader(log, PostgresOccupancy(connections), engines, foundation.clock)
 
         background = await stack.enter_async_context(Background())
         background.keep("lobby_publisher", publisher.run)
-        background.keep("lobby_maker", maker.run)
+        background.keep("lobby_maker", making.maker.run)
         background.keep("lobby_reader", reader.run)
-        servicer = LobbyServicer(
-            handlers, starter, rooms, PostgresPlayers(connections), foundation.clock
+        parts = Parts(
+            handlers=handlers,
+            starter=making.starter,
+            rooms=rooms,
+            players=PostgresPlayers(connections),
+            clock=foundation.clock,
+            idle_ms=round(settings.lobby.room_idle_s * 1000),
         )
+        servicer = LobbyServicer(parts)  # type: ignore[abstract] # until it is whole
         yield await stack.enter_async_context(_server(settings, foundation, servicer))
+
+
+class _Making(NamedTuple):
+    """What makes matches, and what begins to."""
+
+    maker: Maker
+    starter: Starter
+
+
+async def _making(  # noqa: PLR0913, PLR0917 - all that a start takes
+    settings: LobbySettings,
+    foundation: Foundation,
+    stack: AsyncExitStack,
+    rooms: Rooms,
+    handlers: Handlers,
+    engines: Engines,
+) -> _Making:
+    peers = foundation.settings.peers
+    bots = await stack.enter_async_context(foundation.channel(NAME, peers.bot_runner))
+    progression = await stack.enter_async_context(foundation.channel(NAME, peers.progression))
+    maker = Maker(
+        rooms,
+        handlers,
+        EngineMatches(engines),
+        RunnerBots(bots),
+        again_s=settings.lobby.start_again_s,
+    )
+    starter = Starter(
+        rooms,
+        handlers,
+        maker,
+        ProgressionCollections(progression),
+        reply_s=settings.lobby.start_reply_s,
+    )
+    return _Making(maker, starter)
 
 
 def _reader(log: EventLog, occupancy: Occupancy, engines: Engines, clock: Clock) -> MatchReader:

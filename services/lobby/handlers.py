@@ -12,7 +12,8 @@ from libs.telemetry import metrics, names
 from services.lobby import commands as c
 from services.lobby.events import Record
 from services.lobby.ports import RaceLostError, Rooms, Table
-from services.lobby.rooms import Room, apply, decide
+from services.lobby.room import Room, apply
+from services.lobby.rooms import decide
 
 ATTEMPTS: Final = 5
 """How often a command is decided anew after a lost race (start). One more try nearly always ends

@@ -10,7 +10,8 @@ from libs.kernel.ids import MatchId
 from libs.rules.events import SeatSpec
 from services.lobby.commands import Cards
 from services.lobby.events import Record
-from services.lobby.rooms import Binding, Room
+from services.lobby.room import Room
+from services.lobby.rooms import Binding
 
 
 class RaceLostError(Exception):

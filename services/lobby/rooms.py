@@ -1,11 +1,10 @@
-"""A room: what it is, what may be done in it, and what that changes.
+"""What may be done in a room, and what happens then.
 
 Pure: no time, no store, no wire. Whoever keeps rooms decides by `decide`, writes what it returns,
-and has the next room by `apply`.
+and has the next room by `room.apply`.
 """
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Final, assert_never
 
 from libs.kernel.reasons import Reason
@@ -13,60 +12,12 @@ from libs.rules import events as rules_e
 from libs.rules import tables
 from libs.rules.refusals import Fact, Refusal
 from libs.rules.rule_sets import RULE_SETS
-from libs.rules.tables import Table
 from services.lobby import commands as c
 from services.lobby import events as e
+from services.lobby.room import Room, State
 
 _SEATS: Final = "SETUP-1"
 _BOUND: Final = "SETUP-2"
-
-
-class State(StrEnum):
-    """How far a room is."""
-
-    WAITING = "waiting"
-    STARTING = "starting"
-    STARTED = "started"
-    CLOSED = "closed"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
-    """A room as it is after its record *sequence*; a new one is at 0 and has nothing yet.
-
-    Attributes:
-        room_id: the room.
-        sequence: how many commands made it what it is.
-        rule_set: the rule set of its match.
-        table: who sits where.
-        ready: the seats whose person is ready.
-        is_listed: whether everybody sees it.
-        creator: who alone adds bots and starts.
-        state: how far it is.
-        match_id: its match; empty until that is being started.
-        created_ms: when it was made.
-
-    """
-
-    room_id: str
-    created_ms: int
-    sequence: int = 0
-    rule_set: str = ""
-    table: Table = ()
-    ready: frozenset[int] = frozenset()
-    is_listed: bool = True
-    creator: str = ""
-    state: State = State.WAITING
-    match_id: str = ""
-
-    @property
-    def people(self) -> frozenset[str]:
-        """Who sits here."""
-        return frozenset(s.player for s in self.table if s and s.kind == rules_e.PERSON)
-
-    def seat_of(self, player: str) -> int | None:
-        """Return where *player* sits."""
-        return next((n for n, s in enumerate(self.table) if s and s.player == player), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,47 +48,6 @@ def decide(
 
     """
     return _refuse(room, command, expected) or _decide(room, command, bound)
-
-
-def apply(room: Room, record: e.Record) -> Room:
-    """Return *room* after its next record."""
-    assert record.sequence == room.sequence + 1, (record.sequence, room.sequence)
-    for event in record.events:
-        room = evolve(room, event)
-    return replace(room, sequence=record.sequence)
-
-
-def evolve(room: Room, event: e.Event) -> Room:
-    """Apply *event*. Total: what is recorded happened, so nothing is checked."""
-    match event:
-        case e.RoomCreated():
-            return replace(
-                room,
-                rule_set=event.rule_set,
-                table=(None,) * event.seat_count,
-                is_listed=event.is_listed,
-                creator=event.creator,
-            )
-        case e.SeatTaken():
-            return _seated(room, event.seat, rules_e.SeatSpec(rules_e.PERSON, event.player))
-        case e.SeatLeft():
-            return _seated(room, event.seat, None)
-        case e.BotSeated():
-            spec = rules_e.SeatSpec(rules_e.BOT, strength=event.strength)
-            return _seated(room, event.seat, spec)
-        case e.ReadySet():
-            ready = room.ready | {event.seat} if event.is_ready else room.ready - {event.seat}
-            return replace(room, ready=ready)
-        case e.CreatorReplaced():
-            return replace(room, creator=event.creator)
-        case e.MatchStarting():
-            return replace(room, state=State.STARTING, match_id=event.match_id)
-        case e.MatchMade():
-            return replace(room, state=State.STARTED)
-        case e.RoomClosed():
-            return replace(room, state=State.CLOSED)
-        case _:
-            assert_never(event)
 
 
 def _refuse(room: Room, command: c.Command, expected: int | None) -> Refusal | None:
@@ -265,9 +175,3 @@ def _already(bound: Binding) -> Refusal:
     if bound.match_id is not None:
         facts["match_id"] = bound.match_id
     return Refusal(Reason.ALREADY_IN_MATCH, _BOUND, facts)
-
-
-def _seated(room: Room, seat: int, spec: rules_e.SeatSpec | None) -> Room:
-    table = (*room.table[:seat], spec, *room.table[seat + 1 :])
-    # Whoever sits down has said nothing yet.
-    return replace(room, table=table, ready=room.ready - {seat})

@@ -19,6 +19,9 @@ class LobbySection(ServerSettings):
     start_again_s: Seconds = 1.0
     """How often matches that could not be made are tried again (start)."""
 
+    room_idle_s: Seconds = 900.0
+    """After how long a waiting room in which nothing happens closes by itself (start)."""
+
     store_connections: Annotated[int, Field(ge=2)] = 6
     """How many connections to the store the lobby has at most."""
 

@@ -17,7 +17,8 @@ from services.lobby import commands as c
 from services.lobby.commands import Cards
 from services.lobby.handlers import ATTEMPTS, Asked, Handlers
 from services.lobby.ports import Bots, Collections, Matches, MatchPlan, NeighbourError, Rooms
-from services.lobby.rooms import CardsUnknownError, Room, State, decide
+from services.lobby.room import Room, State
+from services.lobby.rooms import CardsUnknownError, decide
 
 STARTING_MAX: Final = 100
 """How many matches are being made at a time (start)."""

@@ -4,21 +4,30 @@ from typing import Final
 
 # Rooms.
 
-LOCK_ROOM: Final = "SELECT facts FROM lobby.room WHERE room_id = $1 FOR UPDATE"
+# What is kept of a room: `stored`, or `facts` of one that was written before there was that.
 
-FIND_ROOM: Final = "SELECT facts FROM lobby.room WHERE room_id = $1"
+LOCK_ROOM: Final = """
+    SELECT facts, stored, changed_ms FROM lobby.room WHERE room_id = $1 FOR UPDATE
+"""
+
+FIND_ROOM: Final = "SELECT facts, stored, changed_ms FROM lobby.room WHERE room_id = $1"
 
 ADD_ROOM: Final = """
-    INSERT INTO lobby.room (room_id, sequence, state, match_id, facts, rule_set, is_listed)
-    VALUES ($1, $2, $3, $4, $5, $6, $7)
+    INSERT INTO lobby.room (
+        room_id, sequence, state, match_id, stored, changed_ms, rule_set, is_listed, fill_ms,
+        rematch_of
+    )
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 """
 
 MOVE_ROOM: Final = """
-    UPDATE lobby.room SET sequence = $2, state = $3, match_id = $4, facts = $5 WHERE room_id = $1
+    UPDATE lobby.room
+    SET sequence = $2, state = $3, match_id = $4, stored = $5, facts = NULL, changed_ms = $6
+    WHERE room_id = $1
 """
 
 LISTED: Final = """
-    SELECT facts FROM lobby.room
+    SELECT facts, stored, changed_ms FROM lobby.room
     WHERE state = 'waiting' AND is_listed
       AND ($1 = '' OR rule_set = $1) AND ($2::uuid IS NULL OR room_id < $2)
     ORDER BY room_id DESC LIMIT $3

@@ -12,12 +12,13 @@ from libs.kernel.ids import MatchId
 from libs.rules.events import PERSON
 from libs.store.connections import Connection, Connections
 from libs.telemetry import traces
-from opolyx.lobby.v1 import room_pb2 as pb
 from services.lobby import statements as sql
+from services.lobby.event_wire import read_record, write_record
 from services.lobby.events import MatchStarting, Record
 from services.lobby.ports import Known, MatchPlan, Player, RaceLostError
-from services.lobby.rooms import Binding, Room, apply
-from services.lobby.wire import read_record, room_message, room_of, write_record
+from services.lobby.room import Room, apply
+from services.lobby.rooms import Binding
+from services.lobby.wire import read_older_room, read_room, write_room
 
 
 class HeldRoom:
@@ -71,19 +72,25 @@ class HeldRoom:
         self.room = after
 
     async def _write_room(self, after: Room) -> None:
-        facts = room_message(after, {}).SerializeToString(deterministic=True)
-        match_id = after.match_id or None
-        args = (after.room_id, after.sequence, after.state, match_id, facts)
+        args = (
+            after.room_id,
+            after.sequence,
+            after.state,
+            after.match_id or None,
+            write_room(after),
+            after.changed_ms,
+        )
         if self.room is None:
-            await self._connection.execute(sql.ADD_ROOM, *args, after.rule_set, after.is_listed)
+            fixed = (after.rule_set, after.is_listed, after.fill_ms, after.rematch_of or None)
+            await self._connection.execute(sql.ADD_ROOM, *args, *fixed)
         else:
             await self._connection.execute(sql.MOVE_ROOM, *args)
 
     async def _bind(self, after: Room) -> None:
-        before = self.room.people if self.room is not None else frozenset()
-        for player in sorted(before - after.people):
+        before = self.room.bound if self.room is not None else frozenset()
+        for player in sorted(before - after.bound):
             await self._connection.execute(sql.UNBIND, player, self._room_id)
-        for player in sorted(after.people - before):
+        for player in sorted(after.bound - before):
             await self._connection.execute(sql.BIND, player, self._room_id)
 
     async def _bind_to_match(self, event: MatchStarting) -> None:
@@ -169,4 +176,6 @@ class PostgresPlayers:
 
 
 def _room(row: asyncpg.Record) -> Room:
-    return room_of(pb.Room.FromString(row["facts"]))
+    if row["stored"] is None:
+        return read_older_room(row["facts"], row["changed_ms"])
+    return read_room(row["stored"], row["changed_ms"])

@@ -1,25 +1,31 @@
-"""Rooms and their records on the wire, and the hash by which a request is known again."""
+"""Rooms on the wire, and the hash by which a request is known again."""
 
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Final, assert_never
+from typing import Final
 
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from libs.rules import events as rules_e
-from libs.wire.readers import spec_of
 from libs.wire.words import numbers_by_word, words_by_number
-from libs.wire.writers import spec_message
 from opolyx.lobby.v1 import lobby_event_pb2 as event_pb
 from opolyx.lobby.v1 import room_pb2 as pb
+from opolyx.match.v1.access_pb2 import Access
 from services.lobby import events as e
-from services.lobby.rooms import Room, State
+from services.lobby.room import Room, State
 
 _STATES: Final = numbers_by_word(pb.Room.State)
 _STATE_WORDS: Final = words_by_number(pb.Room.State)
+_WATCHING: Final = numbers_by_word(Access.Watching)
+_WATCHING_WORDS: Final = words_by_number(Access.Watching)
+_WHYS: Final = numbers_by_word(pb.Room.ClosedWhy)
+_NOT_CLOSED: Final = pb.Room.CLOSED_WHY_UNSPECIFIED
+_WHY_WORDS: Final = words_by_number(pb.Room.ClosedWhy)
 
 assert set(_STATES) == set(State), "every state has its number"
+assert set(_WATCHING) == set(e.Watching), "whoever may watch has a number"
+assert set(_WHYS) == set(e.ClosedWhy), "every reason why rooms close has its number"
 
 
 def person_actor(player: str) -> str:
@@ -43,28 +49,91 @@ def request_hash(actor: str, request: Message) -> bytes:
     return sha256(b"\x00".join((kind.encode(), actor.encode(), written))).digest()
 
 
-def room_message(room: Room, names: Mapping[str, str]) -> pb.Room:
-    """Write a room, with the *names* of its people as far as they have one."""
-    created = Timestamp()
-    created.FromMilliseconds(room.created_ms)
-    return pb.Room(
+def room_message(room: Room, names: Mapping[str, str], *, idle_ms: int | None = None) -> pb.Room:
+    """Write a room, with the *names* of its people as far as they have one.
+
+    With *idle_ms*, after how long without anything it closes, it says when that is.
+    """
+    message = pb.Room(
         room_id=room.room_id,
         sequence=room.sequence,
         rule_set=room.rule_set,
         seats=[_seat_message(room, number, names) for number in range(len(room.table))],
-        visibility=_visibility(is_listed=room.is_listed),
+        visibility=visibility_number(is_listed=room.is_listed),
         creator_id=room.creator,
         state=_STATES[room.state],
         match_id=room.match_id,
-        create_time=created,
+        create_time=_time(room.created_ms),
+        watching=_WATCHING[room.watching],
+        bot_strength=room.bot_strength,
+        fill_time=None if room.fill_ms is None else _time(room.fill_ms),
+        rematch_of=room.rematch_of,
+        closed_why=_WHYS[room.closed_why] if room.closed_why else _NOT_CLOSED,
     )
+    if idle_ms is not None and room.state is State.WAITING and room.fill_ms is None:
+        message.expire_time.CopyFrom(_time(room.changed_ms + idle_ms))
+    return message
 
 
-def room_of(message: pb.Room) -> Room:
-    """Read a room that `room_message` wrote."""
+def write_room(room: Room) -> bytes:
+    """Write all that is kept of a room but when it changed. Equal rooms give equal bytes."""
+    return event_pb.StoredRoom(
+        room=room_message(room, {}),
+        banned_ids=sorted(room.banned),
+        guest_ids=sorted(room.guests),
+    ).SerializeToString(deterministic=True)
+
+
+def read_room(data: bytes, changed_ms: int) -> Room:
+    """Read a room that `write_room` wrote."""
+    stored = event_pb.StoredRoom.FromString(data)
+    guests, banned = frozenset(stored.guest_ids), frozenset(stored.banned_ids)
+    return _room_of(stored.room, changed_ms, guests, banned)
+
+
+def read_older_room(data: bytes, changed_ms: int) -> Room:
+    """Read a room as it was kept before there were guests and kicks."""
+    message = pb.Room.FromString(data)
+    # Nothing else is known of who was in it; those who are may come back.
+    is_private = message.visibility == pb.Room.VISIBILITY_PRIVATE
+    seated = (seat.player.player_id for seat in message.seats if seat.HasField("player"))
+    guests = frozenset(seated if is_private else ())
+    return _room_of(message, changed_ms, guests, frozenset())
+
+
+def visibility_number(*, is_listed: bool) -> pb.Room.Visibility.ValueType:
+    """Return how it is written who sees a room in lists."""
+    return pb.Room.VISIBILITY_LISTED if is_listed else pb.Room.VISIBILITY_PRIVATE
+
+
+def watching_number(watching: e.Watching) -> Access.Watching.ValueType:
+    """Return how it is written who may watch."""
+    return _WATCHING[watching]
+
+
+def watching_of(number: Access.Watching.ValueType) -> e.Watching:
+    """Read who may watch; everybody where it is not said."""
+    return e.Watching(_WATCHING_WORDS.get(number, e.Watching.EVERYBODY))
+
+
+def why_number(why: e.ClosedWhy) -> pb.Room.ClosedWhy.ValueType:
+    """Return how it is written why a room has closed."""
+    return _WHYS[why]
+
+
+def why_of(number: pb.Room.ClosedWhy.ValueType) -> e.ClosedWhy:
+    """Read why a room has closed; where it is not said it was empty."""
+    return e.ClosedWhy(_WHY_WORDS.get(number, e.ClosedWhy.EMPTY))
+
+
+def _room_of(
+    message: pb.Room, changed_ms: int, guests: frozenset[str], banned: frozenset[str]
+) -> Room:
+    state = State(_STATE_WORDS[message.state])
     return Room(
         room_id=message.room_id,
         created_ms=message.create_time.ToMilliseconds(),
+        changed_ms=changed_ms,
         sequence=message.sequence,
         rule_set=message.rule_set,
         table=tuple(map(_spec_of, message.seats)),
@@ -73,38 +142,22 @@ def room_of(message: pb.Room) -> Room:
         ),
         is_listed=message.visibility == pb.Room.VISIBILITY_LISTED,
         creator=message.creator_id,
-        state=State(_STATE_WORDS[message.state]),
+        watching=watching_of(message.watching),
+        bot_strength=message.bot_strength or e.USUAL_BOT,
+        fill_ms=message.fill_time.ToMilliseconds() if message.HasField("fill_time") else None,
+        rematch_of=message.rematch_of,
+        guests=guests,
+        banned=banned,
+        state=state,
         match_id=message.match_id,
+        closed_why=why_of(message.closed_why) if state is State.CLOSED else None,
     )
 
 
-def write_record(record: e.Record) -> bytes:
-    """Write a room's record. Equal records give equal bytes."""
-    return event_pb.RoomRecord(
-        room_id=record.room_id,
-        sequence=record.sequence,
-        command_id=record.command_id,
-        actor=record.actor,
-        at_ms=record.at_ms,
-        events=map(_event_message, record.events),
-    ).SerializeToString(deterministic=True)
-
-
-def read_record(data: bytes) -> e.Record:
-    """Read a record that `write_record` wrote."""
-    message = event_pb.RoomRecord.FromString(data)
-    return e.Record(
-        room_id=message.room_id,
-        sequence=message.sequence,
-        command_id=message.command_id,
-        actor=message.actor,
-        at_ms=message.at_ms,
-        events=tuple(map(_event_of, message.events)),
-    )
-
-
-def _visibility(*, is_listed: bool) -> pb.Room.Visibility.ValueType:
-    return pb.Room.VISIBILITY_LISTED if is_listed else pb.Room.VISIBILITY_PRIVATE
+def _time(at_ms: int) -> Timestamp:
+    time = Timestamp()
+    time.FromMilliseconds(at_ms)
+    return time
 
 
 def _seat_message(room: Room, number: int, names: Mapping[str, str]) -> pb.Room.Seat:
@@ -125,68 +178,3 @@ def _spec_of(seat: pb.Room.Seat) -> rules_e.SeatSpec | None:
             return rules_e.SeatSpec(rules_e.BOT, strength=seat.bot)
         case None:
             return None
-
-
-def _event_message(event: e.Event) -> event_pb.RoomEvent:
-    wrapped = event_pb.RoomEvent
-    match event:
-        case e.RoomCreated():
-            created = event_pb.RoomCreated(
-                rule_set=event.rule_set,
-                seat_count=event.seat_count,
-                visibility=_visibility(is_listed=event.is_listed),
-                creator_id=event.creator,
-            )
-            return wrapped(room_created=created)
-        case e.SeatTaken(seat=seat, player=player):
-            return wrapped(seat_taken=event_pb.SeatTaken(seat=seat, player_id=player))
-        case e.SeatLeft(seat=seat):
-            return wrapped(seat_left=event_pb.SeatLeft(seat=seat))
-        case e.BotSeated(seat=seat, strength=strength):
-            return wrapped(bot_seated=event_pb.BotSeated(seat=seat, strength=strength))
-        case e.ReadySet(seat=seat, is_ready=ready):
-            return wrapped(ready_set=event_pb.ReadySet(seat=seat, ready=ready))
-        case e.CreatorReplaced(creator=creator):
-            return wrapped(creator_replaced=event_pb.CreatorReplaced(creator_id=creator))
-        case e.MatchStarting(match_id=match_id, seats=seats):
-            specs = map(spec_message, seats)
-            return wrapped(match_starting=event_pb.MatchStarting(match_id=match_id, seats=specs))
-        case e.MatchMade(match_id=match_id):
-            return wrapped(match_made=event_pb.MatchMade(match_id=match_id))
-        case e.RoomClosed():
-            return wrapped(room_closed=event_pb.RoomClosed())
-        case _:
-            assert_never(event)
-
-
-def _event_of(message: event_pb.RoomEvent) -> e.Event:  # noqa: C901 - one case for each event
-    match message.WhichOneof("event"):
-        case "room_created":
-            created = message.room_created
-            return e.RoomCreated(
-                rule_set=created.rule_set,
-                seat_count=created.seat_count,
-                is_listed=created.visibility == pb.Room.VISIBILITY_LISTED,
-                creator=created.creator_id,
-            )
-        case "seat_taken":
-            return e.SeatTaken(seat=message.seat_taken.seat, player=message.seat_taken.player_id)
-        case "seat_left":
-            return e.SeatLeft(seat=message.seat_left.seat)
-        case "bot_seated":
-            bot = message.bot_seated
-            return e.BotSeated(seat=bot.seat, strength=bot.strength)
-        case "ready_set":
-            return e.ReadySet(seat=message.ready_set.seat, is_ready=message.ready_set.ready)
-        case "creator_replaced":
-            return e.CreatorReplaced(creator=message.creator_replaced.creator_id)
-        case "match_starting":
-            starting = message.match_starting
-            specs = tuple(map(spec_of, starting.seats))
-            return e.MatchStarting(match_id=starting.match_id, seats=specs)
-        case "match_made":
-            return e.MatchMade(match_id=message.match_made.match_id)
-        case "room_closed":
-            return e.RoomClosed()
-        case None:
-            raise ValueError("an event of a room that is not known here")

@@ -14,7 +14,9 @@ __all__ = ["postgres_server", "shared_database"]
 
 _EMPTY = f"""
     TRUNCATE lobby.player, lobby.room, lobby.room_record, lobby.occupancy, lobby.outbox,
-        lobby.followed_match, {SCHEMA}.entry, {SCHEMA}.partition_end, {SCHEMA}.group_position
+        lobby.followed_match, lobby.invite, lobby.admission,
+        {SCHEMA}.entry, {SCHEMA}.partition_end, {SCHEMA}.group_position
+    CASCADE
 """
 
 

@@ -184,7 +184,8 @@ class Person:
         return await self.stub.StartMatch(request, metadata=self.metadata)
 
     async def get(self, room_id: str, **fields: Any) -> Room:
-        return await self.stub.GetRoom(pb.GetRoomRequest(room_id=room_id, **fields))
+        request = pb.GetRoomRequest(room_id=room_id, **fields)
+        return await self.stub.GetRoom(request, metadata=self.metadata)
 
 
 def occupants(room: Room) -> list[str]:

@@ -257,7 +257,7 @@ async def test_names_are_no_part_of_what_is_kept_of_a_room(rig: Rig) -> None:
     await bob.join(room_id)
     connection = await asyncpg.connect(rig.url)
     kept = await connection.fetch(
-        "SELECT facts AS bytes FROM lobby.room UNION ALL SELECT record FROM lobby.room_record"
+        "SELECT stored AS bytes FROM lobby.room UNION ALL SELECT record FROM lobby.room_record"
     )
     await connection.close()
 

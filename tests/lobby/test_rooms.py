@@ -7,7 +7,8 @@ from libs.rules.events import BOT, PERSON, SeatSpec
 from libs.rules.refusals import Refusal
 from services.lobby import commands as c
 from services.lobby import events as e
-from services.lobby.rooms import Binding, CardsUnknownError, Room, State, apply, decide, evolve
+from services.lobby.room import Room, State, apply, evolve
+from services.lobby.rooms import Binding, CardsUnknownError, decide
 
 ANN, BOB, CEM, DAN = "ann", "bob", "cem", "dan"
 ROOM, MATCH = "the room", "the match"

@@ -14,7 +14,7 @@ from opolyx.lobby.v1.lobby_event_pb2 import RoomRecord
 from opolyx.lobby.v1.room_pb2 import Room
 from opolyx.match.v1.match_service_pb2 import CreateMatchRequest
 from opolyx.record.v1.event_pb2 import CollectionCard
-from services.lobby import rooms
+from services.lobby import room
 from services.lobby.commands import StartMatch
 from services.lobby.handlers import Asked
 from services.lobby.store import PostgresRooms
@@ -261,9 +261,9 @@ async def test_a_match_does_not_start_without_the_cards_that_its_people_have(rig
 class LateRooms(PostgresRooms):
     """Rooms of which the first look shows an older one."""
 
-    seen: rooms.Room | None = None
+    seen: room.Room | None = None
 
-    async def find(self, room_id: str) -> rooms.Room | None:
+    async def find(self, room_id: str) -> room.Room | None:
         seen, self.seen = self.seen, None
         return seen or await super().find(room_id)
 

@@ -9,7 +9,7 @@ from libs.rules.refusals import Refusal
 from libs.store.ports import StoreUnavailableError
 from services.lobby import commands as c
 from services.lobby.handlers import Asked, Handlers
-from services.lobby.rooms import Room
+from services.lobby.room import Room
 from services.lobby.store import PostgresRooms
 from services.lobby.wire import person_actor
 from tests.lobby.rig import NOW_MS, PLAIN, new_id

@@ -1,18 +1,21 @@
 """Rooms and their records as bytes, and by what a request is known again."""
 
+from dataclasses import replace
+
 import pytest
 
 from libs.rules.events import BOT, PERSON, SeatSpec
 from opolyx.lobby.v1 import lobby_service_pb2 as pb
 from opolyx.lobby.v1 import room_pb2
 from services.lobby import events as e
-from services.lobby.rooms import Room, State
+from services.lobby.event_wire import read_record, write_record
+from services.lobby.room import Room, State
 from services.lobby.wire import (
-    read_record,
+    read_older_room,
+    read_room,
     request_hash,
     room_message,
-    room_of,
-    write_record,
+    write_room,
 )
 
 SPECS = (SeatSpec(PERSON, "p", cards=((1, "rare"), (3, "common"))), SeatSpec(BOT, strength="shark"))
@@ -20,25 +23,46 @@ SPECS = (SeatSpec(PERSON, "p", cards=((1, "rare"), (3, "common"))), SeatSpec(BOT
 EVENTS: list[e.Event] = [
     e.RoomCreated(rule_set="r", seat_count=4, is_listed=False, creator="p"),
     e.RoomCreated(rule_set="r", seat_count=4, is_listed=True, creator="p"),
+    e.RoomCreated(
+        rule_set="r",
+        seat_count=4,
+        is_listed=True,
+        creator="",
+        watching=e.Watching.INVITED,
+        bot_strength="shark",
+        fill_ms=1_800_000_015_000,
+        rematch_of="q",
+    ),
     e.SeatTaken(seat=1, player="p"),
     e.SeatLeft(seat=2),
+    e.SeatChanged(from_seat=0, to_seat=3),
+    e.PersonKicked(seat=2, player="q"),
+    e.GuestAdmitted(player="q"),
     e.BotSeated(seat=3, strength="shark"),
     e.ReadySet(seat=1, is_ready=True),
     e.CreatorReplaced(creator="p"),
     e.MatchStarting(match_id="m", seats=SPECS),
     e.MatchMade(match_id="m"),
     e.RoomClosed(),
+    e.RoomClosed(why=e.ClosedWhy.IDLE),
+    e.RoomClosed(why=e.ClosedWhy.MATCH_NOT_MADE),
 ]
 
 ROOM = Room(
     room_id="r",
     created_ms=1_800_000_000_123,
+    changed_ms=1_800_000_000_456,
     sequence=7,
     rule_set="opolyx.classic@2",
     table=(SeatSpec(PERSON, "p"), None, SeatSpec(BOT, strength="shark"), SeatSpec(PERSON, "q")),
     ready=frozenset({3}),
     is_listed=False,
     creator="p",
+    watching=e.Watching.SEATS,
+    bot_strength="novice",
+    rematch_of="s",
+    guests=frozenset({"p", "q", "t"}),
+    banned=frozenset({"u"}),
     state=State.STARTING,
     match_id="m",
 )
@@ -55,12 +79,49 @@ def test_an_event_is_read_as_it_was_written(event: e.Event) -> None:
 
 @pytest.mark.parametrize("state", list(State))
 def test_a_room_is_read_as_it_was_written(state: State) -> None:
-    room = Room(
-        **{name: getattr(ROOM, name) for name in ROOM.__dataclass_fields__ if name != "state"},
-        state=state,
+    why = e.ClosedWhy.IDLE if state is State.CLOSED else None
+    room = replace(ROOM, state=state, closed_why=why)
+
+    assert read_room(write_room(room), room.changed_ms) == room
+
+
+def test_a_quick_match_is_read_as_it_was_written() -> None:
+    room = replace(ROOM, creator="", fill_ms=1_800_000_015_000)
+
+    assert read_room(write_room(room), room.changed_ms) == room
+
+
+def test_a_room_that_the_release_before_kept_is_read() -> None:
+    older = room_pb2.Room(
+        room_id="r",
+        sequence=7,
+        rule_set="opolyx.classic@2",
+        seats=room_message(ROOM, {}).seats,
+        visibility=room_pb2.Room.VISIBILITY_PRIVATE,
+        creator_id="p",
+        state=room_pb2.Room.STATE_STARTING,
+        match_id="m",
+        create_time=room_message(ROOM, {}).create_time,
+    )
+    read = read_older_room(older.SerializeToString(), ROOM.changed_ms)
+
+    assert read == replace(
+        ROOM,
+        watching=e.Watching.EVERYBODY,
+        bot_strength="steady",
+        rematch_of="",
+        guests=frozenset({"p", "q"}),
+        banned=frozenset(),
     )
 
-    assert room_of(room_message(room, {})) == room
+
+def test_a_waiting_room_says_when_it_closes_by_itself() -> None:
+    waiting = replace(ROOM, state=State.WAITING, match_id="")
+    quick = replace(waiting, fill_ms=1_800_000_015_000)
+
+    assert room_message(waiting, {}, idle_ms=5).expire_time.ToMilliseconds() == 1_800_000_000_461
+    assert not room_message(quick, {}, idle_ms=5).HasField("expire_time")
+    assert not room_message(ROOM, {}, idle_ms=5).HasField("expire_time")
 
 
 def test_a_room_shows_names_and_that_bots_are_always_ready() -> None:

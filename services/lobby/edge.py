@@ -1,0 +1,89 @@
+"""What the parts of the lobby's gRPC edge share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import grpc
+
+from libs.chassis import identity
+from libs.chassis.status import RefusedError, refused
+from libs.kernel.clock import Clock
+from libs.kernel.reasons import Reason
+from libs.rules.refusals import Refusal
+from libs.wire.refusals import tell
+from libs.wire.requests import MalformedError, Violation
+from opolyx.lobby.v1 import room_pb2
+from services.lobby.handlers import Handlers
+from services.lobby.ports import Players, Rooms
+from services.lobby.room import Room
+from services.lobby.starting import Starter
+from services.lobby.wire import room_message
+
+# Quoted, since grpc's context takes parameters in its stubs alone.
+Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What the lobby's RPCs rest on.
+
+    Attributes:
+        idle_ms: after how long a room in which nothing happens closes.
+
+    """
+
+    handlers: Handlers
+    starter: Starter
+    rooms: Rooms
+    players: Players
+    clock: Clock
+    idle_ms: int
+
+
+class Edge:
+    """A part of the edge: some of the RPCs."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts: Final = parts
+
+    async def _reply(self, outcome: Room | Refusal) -> room_pb2.Room:
+        """Return a room as everybody sees it, or raise why not."""
+        if isinstance(outcome, Room):
+            (message,) = await self._shown([outcome])
+            return message
+        if outcome.reason is Reason.INVALID_REQUEST:
+            # The rules know how many seats the room has; the caller wants to know which field.
+            raise MalformedError([Violation("seat", f"must be below {outcome.facts['seats']}")])
+        raise RefusedError(tell(outcome))
+
+    async def _shown(self, rooms: list[Room]) -> list[room_pb2.Room]:
+        """Return rooms as everybody sees them, with the names of their people."""
+        people = {player for room in rooms for player in room.people}
+        names = await self._parts.players.names(people)
+        return [room_message(room, names, idle_ms=self._parts.idle_ms) for room in rooms]
+
+    async def _visible(self, room_id: str) -> Room:
+        """Return a room as it is.
+
+        Raises:
+            RefusedError: ROOM_NOT_FOUND, there is none that the caller may see.
+
+        """
+        room = await self._parts.rooms.find(room_id)
+        if room is None or not sees(room):
+            raise refused(Reason.ROOM_NOT_FOUND)
+        return room
+
+
+def sees(room: Room) -> bool:
+    """Tell whether the present caller may see *room*."""
+    caller = identity.caller()
+    return is_operator() or room.is_seen_by(caller.player_id)
+
+
+def is_operator() -> bool:
+    """Tell whether an operator makes the present call."""
+    behalf = identity.caller().on_behalf
+    return behalf is not None and bool(behalf.operator_id)
