@@ -83,6 +83,21 @@ class EmbeddedServer:
         self._keeper: subprocess.Popen[bytes] | None = None
         self._watch: asyncio.Task[None] | None = None
 
+    def find(self) -> str | None:
+        """Return the server's URL if it runs and is ready, and None else.
+
+        For whoever only looks: nothing is made or started, and the server not kept up.
+
+        Raises:
+            OSError: its folder cannot be looked into.
+
+        """
+        try:
+            is_there = self._is_held(keeper.KEPT)
+            return _url(self._read_sockets(), DATABASE) if is_there else None
+        except (FileNotFoundError, BlockingIOError):
+            return None
+
     async def start(self) -> str:
         """Start the server, or join those who use it; returns its `postgres://` URL.
 

@@ -50,9 +50,14 @@ def with_peers(environment: Mapping[str, str]) -> dict[str, str]:
             continue
         section: ServerSettings = getattr(load(_kind(name), environment), name)
         if section.port:  # 0 is known to nobody before it listens
-            host = _WILDCARDS.get(section.host, section.host)
-            told[variable] = f"[{host}]:{section.port}" if ":" in host else f"{host}:{section.port}"
+            told[variable] = called_at(section.host, section.port)
     return told
+
+
+def called_at(host: str, port: int) -> str:
+    """Return where those on this machine call what listens at *host*."""
+    host = _WILDCARDS.get(host, host)
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _kind(name: str) -> type[NodeSettings]:
