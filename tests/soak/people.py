@@ -84,6 +84,7 @@ class Person:
         self._seen = seen
         self._pace_s = pace_s
         self._dice = Dice(number)
+        self._known_seq = 0
 
     async def play(self) -> None:
         """Play on until cancelled; an error ends one match and is written down."""
@@ -118,6 +119,7 @@ class Person:
 
     async def _finish(self, client: Client, match_id: MatchId) -> None:
         """Play a match until it is over, or this person is out of it and has seen enough."""
+        self._known_seq = 0
         while not await self._sit(client, match_id):
             self._seen.returned += 1
             await asyncio.sleep(self._dice.below(int(AWAY_S * 10)) / 10)
@@ -130,11 +132,13 @@ class Person:
             seat = PlayedSeat(table, 0, self._number, CLOCK)
             async for _ in table:
                 records += 1
-                if table.has_waiting:
+                # Whoever comes back sees the past first, and does nothing in it.
+                if table.has_waiting or table.match.sequence < self._known_seq:
                     continue
                 if _is_out(table):
                     return True
                 if self._habit == "leaves" and records > stays and table.match.turn != 0:
+                    self._known_seq = table.last_seq
                     return False
                 command = seat.decide()
                 if command is None:
