@@ -12,12 +12,16 @@ import grpc
 from libs.chassis.foundation import NodeSettings
 from libs.chassis.issuing import DevelopmentIssuer
 from libs.chassis.settings import SettingsError, load
-from libs.chassis.status import answer_of
+from libs.chassis.status import RefusedError, answer_of
+from libs.client.calls import ConnectionLostError
 from libs.client.client import Client
+from libs.client.stream import StreamBrokenError
+from libs.client.tokens import Token
 from libs.kernel.clock import SystemClock
 from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
 from libs.telemetry import logs
+from libs.wire.chain import BrokenChainError
 from libs.wire.heads import SignedHead
 from libs.wire.record import StoredRecord
 from opolyx.match.v1 import match_service_pb2 as pb
@@ -34,12 +38,21 @@ PAUSE_MS: Final = 100
 T = TypeVar("T")
 
 
-def ask(address: str | None, token_file: Path | None, work: Callable[[Client], Awaitable[T]]) -> T:
-    """Do *work* as a client of the gateway, or end the command with what was answered."""
+def ask(
+    address: str | None,
+    token_file: Path | None,
+    work: Callable[[Client], Awaitable[T]],
+    *,
+    player: str = SUBJECT,
+) -> T:
+    """Do *work* as a client of the gateway, or end the command with what was answered.
+
+    Where no token is given, *player* is who asks, by development tokens.
+    """
     logs.configure(level="warning")
     try:
         settings = load(NodeSettings, with_peers(os.environ))
-        token = _token(settings, token_file)
+        token = _token(settings, token_file, player)
     except SettingsError as error:
         stop(str(error), USAGE)
     where = address or settings.peers.gateway
@@ -52,6 +65,11 @@ def ask(address: str | None, token_file: Path | None, work: Callable[[Client], A
         is_missing = error.code() is grpc.StatusCode.NOT_FOUND
         why = f"{told.reason}: {told.text}" if told is not None else str(error.details())
         stop(why, NOT_FOUND if is_missing else FAILED)
+    except RefusedError as error:
+        is_missing = error.code is grpc.StatusCode.NOT_FOUND
+        stop(f"{error.told.reason}: {error.told.text}", NOT_FOUND if is_missing else FAILED)
+    except (ConnectionLostError, StreamBrokenError, BrokenChainError) as error:
+        stop(f"{where}: {error}", FAILED)
 
 
 async def read_match(
@@ -117,18 +135,20 @@ async def _patiently(call: Callable[[], Awaitable[T]]) -> T:
             await asyncio.sleep((answer.retry_after_ms or PAUSE_MS) / 1000)
 
 
-async def _with_client(address: str, token: str, work: Callable[[Client], Awaitable[T]]) -> T:
-    async with Client.connect(address, lambda: token) as client:
+async def _with_client(address: str, token: Token, work: Callable[[Client], Awaitable[T]]) -> T:
+    async with Client.connect(address, token) as client:
         return await work(client)
 
 
-def _token(settings: NodeSettings, file: Path | None) -> str:
+def _token(settings: NodeSettings, file: Path | None, player: str) -> Token:
     if file is not None:
         try:
-            return file.read_text(encoding="utf-8").strip()
+            file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             stop(f"{file}: there is no token that can be read", NOT_FOUND)
+        return file
     if settings.auth.mode != "dev":
         stop("give --token-file: tokens are issued by the identity provider", USAGE)
     issuer = DevelopmentIssuer.open(settings.data_folder, settings.auth, SystemClock())
-    return issuer.issue(SUBJECT)
+    # For each call: a match may take longer than a token is good.
+    return lambda: issuer.issue(player)

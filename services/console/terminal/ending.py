@@ -1,0 +1,66 @@
+"""How a match has ended: who was placed where, what it proves, and what it brought."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Final
+
+from libs.chassis.status import RefusedError
+from libs.client.calls import ConnectionLostError
+from libs.client.client import Client
+from libs.kernel.ids import MatchId
+from libs.rules.match import Match
+from opolyx.match.v1 import match_service_pb2 as pb
+from opolyx.progression.v1 import progression_service_pb2 as progression_pb
+from opolyx.progression.v1.profile_pb2 import Profile, Reward
+from services.console.terminal.people import People
+
+REWARD_S: Final = 10.0
+"""How long the experience is waited for: it is granted moments after the end."""
+POLL_S: Final = 0.2
+
+
+def placing(match: Match, people: People) -> Iterator[str]:
+    """Go through the seats, the first place first; nothing in a match without a winner."""
+    if not match.placing:
+        yield "The match was ended by an operator: nobody has won."
+    for place, seat in enumerate(match.placing, start=1):
+        how = "out" if match.out[seat] else f"net worth {match.net_worth(seat):,}"
+        won = ", won" if seat in match.winners else ""
+        yield f"{place}. {people.names[seat]}, {how}{won}"
+
+
+async def proof(client: Client, match_id: MatchId, seed: bytes) -> list[str]:
+    """Return what anybody can check the match by; *seed* is the one that was revealed."""
+    told = [f"Secret seed, revealed: {seed.hex()}"] if seed else []
+    with suppress(RefusedError, ConnectionLostError):
+        head = await client.call(client.match.GetHead, pb.GetHeadRequest(match_id=match_id))
+        told.append(f"Final hash, at {head.sequence}: {head.chain_hash.hex()}")
+    check = "opolyx verify match.opolyx --key keys.json"
+    told += [
+        "To check all of it, the dice included:",
+        f"  opolyx export {match_id} --out match.opolyx",
+        f"  opolyx keys > keys.json && {check}",
+    ]
+    return told
+
+
+async def reward(client: Client, match_id: MatchId) -> str | None:
+    """Return what the match brought the caller, None if that is not known in time."""
+    with suppress(RefusedError, ConnectionLostError, TimeoutError):
+        async with asyncio.timeout(REWARD_S):
+            while True:
+                request = progression_pb.GetProfileRequest()
+                profile = await client.call(client.progression.GetProfile, request)
+                for entry in profile.recent_rewards:
+                    if entry.match_id == match_id:
+                        return _reward_told(profile, entry)
+                await asyncio.sleep(POLL_S)
+    return None
+
+
+def _reward_told(profile: Profile, entry: Reward) -> str:
+    count = len(entry.cards)
+    cards = f" and {count} collection card{'s' if count > 1 else ''}" if count else ""
+    earned = f"You earned {entry.experience:,} experience{cards}"
+    return f"{earned}; you are at level {profile.level}, {profile.rank}."
