@@ -17,6 +17,8 @@ COMMANDS: Final = {
     "serve": "services.console.serve",
     "token": "services.console.tokens",
     "demo": "services.console.demo",
+    "play": "services.console.play",
+    "watch": "services.console.watch",
     "simulate": "services.console.simulate",
     "scenario": "services.console.scenario",
     "replay": "services.console.replay",
@@ -31,6 +33,8 @@ COMMANDS: Final = {
     "cards": "services.console.cards",
     "migrate": "services.console.migrate",
     "config": "services.console.config",
+    "doctor": "services.console.doctor",
+    "bundle": "services.console.bundle",
     "completion": "services.console.completion",
 }
 """Every command, in the order of the help, and its module, which has it as ``app``."""

@@ -1,7 +1,8 @@
 """The ports that services are to listen on: free, ours, or taken by somebody else."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
 import grpc
@@ -48,9 +49,8 @@ async def _check_port(name: str, host: str, port: int) -> Finding:
         return ok(check, "any that is free, by the setting")
     address = called_at(host, port)
     try:
-        async with asyncio.timeout(TIMEOUT_S):
-            _, writer = await asyncio.open_connection(address.rpartition(":")[0].strip("[]"), port)
-            writer.close()
+        async with asyncio.timeout(TIMEOUT_S), _connected(address):
+            pass
     except ConnectionRefusedError:
         return ok(check, f"{address} is free: {name} does not run here")
     except (OSError, TimeoutError) as error:
@@ -75,18 +75,30 @@ async def _check_service(check: str, address: str, service: str) -> Finding:
 
 
 async def _check_metrics(check: str, address: str) -> Finding:
+    request = f"GET /metrics HTTP/1.0\r\nHost: {address}\r\n\r\n".encode("ascii")
     try:
-        async with asyncio.timeout(TIMEOUT_S):
-            host, _, port = address.rpartition(":")
-            reader, writer = await asyncio.open_connection(host.strip("[]"), int(port))
-            writer.write(f"GET /metrics HTTP/1.0\r\nHost: {address}\r\n\r\n".encode("ascii"))
+        async with asyncio.timeout(TIMEOUT_S), _connected(address) as (reader, writer):
+            writer.write(request)
             page = await _read(reader)
-            writer.close()
     except (OSError, TimeoutError):
         page = b""
     if OURS in page:
         return ok(check, f"{address} is ours and shows metrics")
     return _taken(check, address)
+
+
+@asynccontextmanager
+async def _connected(
+    address: str,
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    host, _, port = address.rpartition(":")
+    reader, writer = await asyncio.open_connection(host.strip("[]"), int(port))
+    try:
+        yield reader, writer
+    finally:
+        writer.transport.abort()
+        with suppress(OSError):
+            await writer.wait_closed()
 
 
 async def _read(reader: asyncio.StreamReader) -> bytes:
