@@ -16,7 +16,7 @@ if_usable = $(shell $(1) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2
 NO_PYTHON = $(error opolyx needs Python 3.11 or newer: install it, or name it with PYTHON=/path/to/python)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-fast setup protos fmt lint types arch check bench lock
+.PHONY: help run demo test test-fast setup protos docs fmt lint types arch check bench lock
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "%-10s %s\n", $$1, $$2}' Makefile
@@ -59,6 +59,9 @@ $(LINKED): pyproject.toml $(INSTALLED) $(COMPILED)
 protos: setup ## Lint the protos, compare them with those on main, and compile them.
 	cd protos && ../$(BIN)/buf lint && ../$(BIN)/buf format --diff --exit-code
 	$(BIN)/python protos/breaking.py
+
+docs: setup ## Make the pages of deploy/docs that say what the protos and the code say.
+	$(BIN)/python -m tests.docs.making
 
 fmt: setup ## Format everything and mend what can be mended by machine.
 	$(BIN)/ruff format .
