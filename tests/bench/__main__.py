@@ -3,7 +3,7 @@
 Name some of the measurements to make only these. Those of one process are CPU time, medians of
 several runs, and beside each stands its ratio to the calibration loop, which is what may be
 compared. Those of the whole system, `serve` and `parts`, stand beside the least that a call and a
-commit could have taken in the same seconds.
+commit could have taken in the same seconds; `watch` and `recover` are times alone.
 """
 
 import gc
@@ -25,6 +25,7 @@ from libs.wire.chain import rebuild
 from libs.wire.record import StoredRecord
 from tests.bench.measuring import RUNS, Measured, calibrate, measure
 from tests.bench.serving import parts, serve
+from tests.bench.watching import recover, watch
 
 SEED: Final = 1
 SEATS: Final = 4
@@ -143,9 +144,11 @@ BENCHES: Final[dict[str, Callable[[], None]]] = {
     "verify": verify_exports,
     "serve": serve,
     "parts": parts,
+    "watch": watch,
+    "recover": recover,
 }
 
-SERVING: Final = ("serve", "parts")
+SERVING: Final = ("serve", "parts", "watch", "recover")
 """Those that need the whole system, and a minute each."""
 
 if __name__ == "__main__":

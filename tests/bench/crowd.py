@@ -94,16 +94,24 @@ class Game:
             self._changed.clear()
             await self._changed.wait()
 
-    async def move(self, times: Times) -> None:
-        """Have whoever is asked do what they want to, and take down how long that takes."""
+    async def move(self, times: Times, sent: dict[CommandId, float] | None = None) -> None:
+        """Have whoever is asked do what they want to, and take down how long that takes.
+
+        When each command was sent is added to *sent*.
+        """
         for seat, played in enumerate(self._seats):
             command = played.decide()
             if command is not None:
-                await self._give(seat, command, times)
+                command_id = CommandId(fresh_id(CLOCK.now_ms()))
+                if sent is not None:
+                    sent[command_id] = perf_counter()
+                await self._give(seat, command, command_id, times)
                 return
 
-    async def _give(self, seat: int, command: c.SeatCommand, times: Times) -> None:
-        command_id, table = CommandId(fresh_id(CLOCK.now_ms())), self._tables[seat]
+    async def _give(
+        self, seat: int, command: c.SeatCommand, command_id: CommandId, times: Times
+    ) -> None:
+        table = self._tables[seat]
         sequence = table.match.sequence
         self._is_moving = True
         began_s = perf_counter()

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from math import ceil
 from time import perf_counter
 from typing import Any, Final, NamedTuple
 
@@ -18,6 +17,7 @@ from opolyx.match.v1 import match_service_pb2 as pb
 from services.console.fleet import ALL, SERVICES
 from tests.bench.costs import spent
 from tests.bench.crowd import Crowd, Times, gathered
+from tests.bench.telling import tell
 from tests.support.system import System, data_folder
 
 PROBES_PER_S: Final = 10
@@ -168,9 +168,9 @@ async def _load(system: System, match_ids: Sequence[str], scale: Scale) -> None:
             again.append(await _read(client, match_id))
     deep, others = first[: scale.deep], first[scale.deep :]
     print(f"  {'the first read of a match after a restart':<44} p50       p99")
-    _tell(f"of {len(deep)} with at least {scale.moves} records", deep)
-    _tell("of the others", others)
-    _tell("a second read, of what is loaded", again)
+    tell(f"of {len(deep)} with at least {scale.moves} records", deep)
+    tell("of the others", others)
+    tell("a second read, of what is loaded", again)
 
 
 async def _read(client: Client, match_id: str) -> float:
@@ -189,7 +189,7 @@ def _tell_times(scale: Scale, times: Times, probes: Probes) -> None:
         ("command to the other player's stream", times.pushed),
         ("sent too late by the crowd itself", times.late),
     ):
-        _tell(name, took, probes.committed)
+        tell(name, took, probes.committed)
     print(f"    {len(times.acknowledged)} accepted, {times.refused} refused")
 
 
@@ -202,18 +202,3 @@ def _tell_costs(
         at_rest = idle.get(name, 0.0) / idle_s
         print(f"    {name:<42} {busy[name] / commands * 1e3:8.2f} {at_rest * 100:15.1f}")
     print(f"    {'in all':<42} {sum(busy.values()) / commands * 1e3:8.2f}")
-
-
-def _tell(name: str, took: Sequence[float], beside: Sequence[float] = ()) -> None:
-    figures = [quantile(took, share) for share in (0.5, 0.99)]
-    line = "".join(f"{seconds * 1e3:7.2f} ms" for seconds in figures)
-    if beside:
-        ratios = (f / quantile(beside, s) for f, s in zip(figures, (0.5, 0.99), strict=True))
-        line += "   " + "".join(f"{ratio:7.1f}" for ratio in ratios)
-    print(f"    {name:<40}{line}")
-
-
-def quantile(figures: Sequence[float], share: float) -> float:
-    """Return what this share of *figures* is at most; of one that is not there, 0."""
-    ordered = sorted(figures)
-    return ordered[ceil(share * len(ordered)) - 1] if ordered else 0.0

@@ -5,7 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from tests.bench.__main__ import BENCHES, SERVING, main
-from tests.bench.serving import Scale, parts, quantile, serve
+from tests.bench.serving import Scale, parts, serve
+from tests.bench.telling import quantile
+from tests.bench.watching import Audience, recover, watch
 
 TINY = Scale(matches=3, per_s=20, seconds=1, deep=1, moves=3)
 
@@ -32,6 +34,22 @@ def test_the_whole_system_is_measured(
     for figure in ("an empty call", "a bare commit", "to acknowledgement", "ms a command"):
         assert figure in printed
     assert ("first read" in printed) == (bench is serve)
+
+
+@pytest.mark.slow
+@pytest.mark.postgres
+def test_an_audience_sees_every_move(capsys: pytest.CaptureFixture[str]) -> None:
+    watch(Audience(watchers=3, moves=4))
+
+    assert "moves that came to everybody: 4 of 4" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.postgres
+def test_being_away_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    recover(Audience(kills=1))
+
+    assert "1 kills -9" in capsys.readouterr().out
 
 
 def test_a_quantile_is_one_of_the_figures() -> None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 from time import monotonic
 from typing import Final, NamedTuple
 
+import psutil
+
 from tests.soak.people import Seen
 from tests.support.system import System
 
-MIB: Final = 1024
-"""KiB in one."""
+MIB: Final = 1024 * 1024
 
 
 class Sample(NamedTuple):
@@ -58,14 +58,15 @@ class Watcher:
             samples.append(self._sample(monotonic() - began_s, recent_s))
 
     def _sample(self, at_s: float, recent_s: Sequence[float]) -> Sample:
-        pids = list(self.system.pids().values())
+        pids = [psutil.Process(pid) for pid in self.system.pids().values()]
         postgres = self.system.postgres()
-        servers = [] if postgres is None else [postgres, *_children(postgres)]
+        servers = [] if postgres is None else [psutil.Process(postgres)]
+        servers += [child for server in servers for child in server.children()]
         return Sample(
             at_s,
-            sum(map(_held_kib, pids)) / MIB,
-            sum(map(_held_kib, servers)) / MIB,
-            sum(len(list(Path(f"/proc/{pid}/fd").iterdir())) for pid in pids),
+            sum(map(_held, pids)) / MIB,
+            sum(map(_held, servers)) / MIB,
+            sum(process.num_fds() for process in pids),
             len(self.seen.acknowledged),
             len(self.seen.matches),
             _at(recent_s, 0.5) * 1000,
@@ -87,21 +88,12 @@ def growth_mib_per_h(samples: Sequence[Sample]) -> float:
     return grown / hours if hours else 0.0
 
 
-def _held_kib(pid: int) -> int:
-    """Return the proportional set size of a process, in KiB; 0 for one that is gone."""
+def _held(process: psutil.Process) -> int:
+    """Return the proportional set size of a process in bytes; 0 for one that is gone."""
     try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
-    except (FileNotFoundError, ProcessLookupError):
+        return int(process.memory_full_info().pss)
+    except psutil.NoSuchProcess:
         return 0
-    return next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
-
-
-def _children(pid: int) -> list[int]:
-    try:
-        listed = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
-    except FileNotFoundError:
-        return []
-    return [int(child) for child in listed.split()]
 
 
 def _at(ordered: Sequence[float], part: float) -> float:
