@@ -179,11 +179,19 @@ class Edge(grpc.aio.ServerInterceptor):
                     return
                 async with aclosing(behaviour(request, stream)) as responses:
                     async for response in responses:
-                        await stream.write(response)
+                        await self._write(stream, response)
 
             await self._handled(method, context, work)
 
         return handle
+
+    async def _write(self, stream: StreamContext, response: Any) -> None:
+        """Send what a handler has yielded; nothing piles up behind a client that does not read."""
+        try:
+            async with asyncio.timeout(self._settings.write_timeout_s):
+                await stream.write(response)
+        except TimeoutError:
+            raise refused(Reason.SLOW_READER) from None
 
     async def _in_time(self, response: Awaitable[T], context: Context) -> T:
         limit_s = self._settings.unary_timeout_s

@@ -114,3 +114,7 @@ class ServerSettings(Section):
 
     stream_grace_s: Annotated[float, Field(ge=0)] = 2.0
     """How long streams may take to say go away, when the server is about to stop."""
+
+    write_timeout_s: Seconds = 10.0
+    """How long the reader of a stream may take to accept one message before it is cut off with
+    SLOW_READER (start)."""

@@ -35,9 +35,6 @@ class GatewaySection(ServerSettings):
     queue_max: Annotated[int, Field(ge=1)] = 256
     """How many messages may wait for one client before it is cut off (start)."""
 
-    write_timeout_s: Seconds = 10.0
-    """How long a client may take to accept one message before it is cut off (start)."""
-
     command_timeout_s: Seconds = 10.0
     """How long a command may look for its answer, where its sender sets no deadline (start)."""
 

@@ -19,6 +19,8 @@ from libs.store.ports import StoreUnavailableError
 from tests.chassis import echo
 from tests.chassis.answers import answer, everything, failure, infos
 from tests.chassis.conftest import Serve
+from tests.support.calling import rest_of, slow_channel
+from tests.support.waiting import until
 
 MALFORMED = b"\xff\xff"
 UNKNOWN_FIELD = StringValue(value="a").SerializeToString() + b"\x10\x01"
@@ -292,3 +294,20 @@ async def test_a_server_whose_methods_are_not_all_allowed_to_somebody_does_not_s
 
     with pytest.raises(ValueError, match=f"{echo.NAME}/Echo"):
         await server.__aenter__()
+
+
+async def test_a_client_that_does_not_read_is_cut_off_and_holds_nobody_up(
+    serve: Serve, open_terms: Terms
+) -> None:
+    terms = replace(open_terms, settings=ServerSettings(write_timeout_s=0.2))
+    served = await serve(terms)
+    async with slow_channel(served.server.address) as channel:
+        slow: Any = type(served.stub)(channel).Count(Int32Value(value=1_000_000))
+        await slow.read()
+        await until(lambda: not served.server._edge._streams)
+        got = await answer(rest_of(slow))
+
+    assert got.code is StatusCode.RESOURCE_EXHAUSTED
+    assert got.told is not None
+    assert got.told.reason == Reason.SLOW_READER
+    assert got.retry_after_ms is not None
