@@ -1,7 +1,7 @@
 """The read model of profiles and cards, in PostgreSQL, written with the events that it follows."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -92,6 +92,11 @@ class Profiles:
         row = await self._connections.fetchrow(_PROFILE, player_id)
         return row["sequence"] if row is not None else 0
 
+    async def moved(self, known: Mapping[PlayerId, int]) -> list[tuple[PlayerId, int]]:
+        """Return whose progress has more events than are *known*, and how many it has."""
+        rows = await self._connections.fetch(_MOVED, list(known), list(known.values()))
+        return [(PlayerId(row["player_id"]), row["sequence"]) for row in rows]
+
     async def progress(self, player_id: PlayerId) -> Progress:
         """Return somebody's progress, as it is at one sequence."""
         row = await self._connections.fetchrow(_PROFILE, player_id)
@@ -135,6 +140,12 @@ def _card(row: asyncpg.Record) -> Card:
 
 _PROFILE: Final = """
     SELECT sequence, experience, card_count FROM progression.profile WHERE player_id = $1
+"""
+_MOVED: Final = """
+    SELECT player_id::text AS player_id, p.sequence
+    FROM unnest($1::uuid[], $2::bigint[]) AS known (player_id, sequence)
+        JOIN progression.profile AS p USING (player_id)
+    WHERE p.sequence > known.sequence
 """
 _RECENT: Final = """
     SELECT reward_key, match_id::text AS match_id, seat, experience, granted_ms

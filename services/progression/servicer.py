@@ -1,30 +1,35 @@
-"""ProgressionService over gRPC: profiles and collection cards."""
+"""ProgressionService over gRPC: profiles, collection cards, the leaderboard."""
 
-from typing import Final
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Final, TypeAlias
 
 import grpc
 
 from libs.chassis import identity
 from libs.chassis.roles import AllowList, service
 from libs.chassis.status import refused
+from libs.kernel.clock import Clock
 from libs.kernel.ids import PlayerId, is_uuid
 from libs.kernel.reasons import Reason
-from libs.rules.rewards import LEVEL_MAX, experience_needed, level_of, rank_of
 from libs.wire.paging import next_page_token, page_position
 from libs.wire.requests import Checks
 from opolyx.progression.v1 import profile_pb2, progression_service_pb2_grpc
 from opolyx.progression.v1 import progression_service_pb2 as pb
-from opolyx.record.v1 import event_pb2 as record_pb
+from services.progression import ranking
 from services.progression.profiles import (
     BEFORE_ALL,
-    Card,
-    Granted,
     Profiles,
-    Progress,
     is_place,
     place_of,
     position_of,
 )
+from services.progression.ranking import TOP, Leaderboard, Standpoint
+from services.progression.watching import Watcher
+from services.progression.wire import card_message, entry_message, profile_message
+
+# ruff: noqa: ARG002, N802 - the signatures are gRPC's
 
 SERVICE: Final = pb.DESCRIPTOR.services_by_name["ProgressionService"]
 
@@ -39,16 +44,34 @@ ALLOWED: Final = AllowList(
 )
 
 
+SELF: Final = "self"
+"""What a request says for the caller where it names a player."""
+
+# Quoted, since grpc's context takes parameters in its stubs alone.
+Context: TypeAlias = "grpc.aio.ServicerContext[object, object]"
+
+
 class ProgressionServicer(progression_service_pb2_grpc.ProgressionServiceServicer):
     """Shows what people have earned. Everybody may look at everybody."""
 
-    def __init__(self, profiles: Profiles) -> None:
-        self._profiles = profiles
-
-    async def GetProfile(  # noqa: N802 - as the proto has it
+    def __init__(
         self,
-        request: pb.GetProfileRequest,
-        context: grpc.aio.ServicerContext[pb.GetProfileRequest, profile_pb2.Profile],  # noqa: ARG002
+        profiles: Profiles,
+        leaderboard: Leaderboard,
+        watcher: Watcher,
+        clock: Clock,
+        *,
+        heartbeat_s: float,
+    ) -> None:
+        """Show what is in the store; a stream is quiet for *heartbeat_s* at most."""
+        self._profiles = profiles
+        self._leaderboard = leaderboard
+        self._watcher = watcher
+        self._clock = clock
+        self._heartbeat_s = heartbeat_s
+
+    async def GetProfile(
+        self, request: pb.GetProfileRequest, context: Context
     ) -> profile_pb2.Profile:
         """Return somebody's profile."""
         checks = Checks()
@@ -56,12 +79,25 @@ class ProgressionServicer(progression_service_pb2_grpc.ProgressionServiceService
         checks.finish()
         progress = await self._profiles.progress(_whose(request.player_id))
         _check_reached(request, progress.sequence)
-        return _profile(progress)
+        return profile_message(progress)
 
-    async def ListCards(  # noqa: N802 - as the proto has it
-        self,
-        request: pb.ListCardsRequest,
-        context: grpc.aio.ServicerContext[pb.ListCardsRequest, pb.ListCardsResponse],  # noqa: ARG002
+    async def WatchProfile(
+        self, request: pb.WatchProfileRequest, context: Context
+    ) -> AsyncIterator[pb.WatchProfileResponse]:
+        """Tell somebody's profile, and again when it has changed: the newest that there is."""
+        checks = Checks()
+        _check_player(checks, request.player_id)
+        checks.finish()
+        player_id = _whose(request.player_id)
+        with self._watcher.watching(player_id) as watched:
+            while True:
+                progress = await self._profiles.progress(player_id)
+                yield pb.WatchProfileResponse(profile=profile_message(progress))
+                while not await watched.is_beyond(progress.sequence, within_s=self._heartbeat_s):
+                    yield pb.WatchProfileResponse(server_time_ms=self._clock.now_ms())
+
+    async def ListCards(
+        self, request: pb.ListCardsRequest, context: Context
     ) -> pb.ListCardsResponse:
         """List somebody's cards."""
         checks = Checks()
@@ -77,16 +113,51 @@ class ProgressionServicer(progression_service_pb2_grpc.ProgressionServiceService
         more = ""
         if len(cards) > size:
             more = next_page_token(request, position_of(cards[size - 1].place))
-        return pb.ListCardsResponse(cards=map(_card, cards[:size]), next_page_token=more)
+        return pb.ListCardsResponse(cards=map(card_message, cards[:size]), next_page_token=more)
+
+    async def GetLeaderboard(
+        self, request: pb.GetLeaderboardRequest, context: Context
+    ) -> pb.GetLeaderboardResponse:
+        """List people by their experience."""
+        checks = Checks()
+        size = checks.page_size(request.page_size)
+        if request.around != SELF:
+            _check_player(checks, request.around, "around")
+        position = page_position(request, checks, ranking.is_standpoint)
+        checks.finish()
+        if position:
+            after = ranking.standpoint_of(position)
+        else:
+            after = await self._first(request.around, size)
+        entries = await self._leaderboard.page(after, size + 1)
+        more = ""
+        if len(entries) > size:
+            more = next_page_token(request, ranking.position_of(entries[size - 1].point))
+        shown = map(entry_message, entries[:size])
+        return pb.GetLeaderboardResponse(entries=shown, next_page_token=more)
+
+    async def _first(self, around: str, size: int) -> Standpoint:
+        """Return the point behind which the first page begins, with somebody in its middle."""
+        if not around:
+            return TOP
+        player_id = _whose("" if around == SELF else around)
+        point = await self._leaderboard.before(player_id, (size - 1) // 2)
+        if point is None:
+            raise refused(Reason.PLAYER_NOT_FOUND)
+        return point
 
 
 _Request = pb.GetProfileRequest | pb.ListCardsRequest
 
 
 def _check(checks: Checks, request: _Request) -> None:
-    if request.player_id:
-        checks.uuid("player_id", request.player_id)
+    _check_player(checks, request.player_id)
     checks.least("min_sequence", request.min_sequence, 0)
+
+
+def _check_player(checks: Checks, player_id: str, field: str = "player_id") -> None:
+    if player_id:
+        checks.uuid(field, player_id)
 
 
 def _check_reached(request: _Request, sequence: int) -> None:
@@ -100,38 +171,3 @@ def _whose(player_id: str) -> PlayerId:
     if not is_uuid(found):
         raise refused(Reason.PLAYER_NOT_FOUND)
     return PlayerId(found)
-
-
-def _profile(progress: Progress) -> profile_pb2.Profile:
-    level = level_of(progress.experience)
-    return profile_pb2.Profile(
-        player_id=progress.player_id,
-        sequence=progress.sequence,
-        experience=progress.experience,
-        level=level,
-        rank=rank_of(level),
-        level_experience=experience_needed(level),
-        next_level_experience=experience_needed(level + 1) if level < LEVEL_MAX else None,
-        card_count=progress.card_count,
-        recent_rewards=map(_reward, progress.recent),
-    )
-
-
-def _reward(granted: Granted) -> profile_pb2.Reward:
-    return profile_pb2.Reward(
-        match_id=granted.match_id,
-        seat=granted.seat,
-        experience=granted.experience,
-        cards=map(_card, granted.cards),
-        granted_ms=granted.granted_ms,
-    )
-
-
-def _card(card: Card) -> profile_pb2.CollectedCard:
-    # A number that was stored is one of the enum's.
-    rarity = record_pb.CollectionCard.Rarity.ValueType(card.rarity)
-    return profile_pb2.CollectedCard(
-        card=record_pb.CollectionCard(square=card.square, rarity=rarity),
-        match_id=card.match_id,
-        dropped_ms=card.dropped_ms,
-    )

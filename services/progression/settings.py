@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from libs.chassis.foundation import NodeSettings
-from libs.chassis.sections import Port, ServerSettings
+from libs.chassis.sections import Port, Seconds, ServerSettings
 
 KEYS_FOLDER: Final = Path("keys") / "progression"
 """Where the keys that seal the seeds of coming cards lie, in the data folder."""
@@ -14,6 +14,13 @@ class ProgressionSection(ServerSettings):
     """The section of progression."""
 
     port: Port = 7074
+
+    heartbeat_s: Seconds = 10.0
+    """How long a stream may be quiet before a sign of life is sent."""
+
+    poll_s: Seconds = 0.5
+    """How often the store is asked what other replicas have granted to those who are watched
+    (start)."""
 
 
 class ProgressionSettings(NodeSettings):

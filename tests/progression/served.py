@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from libs.chassis.channels import on_behalf
 from libs.chassis.foundation import Foundation
@@ -64,13 +65,17 @@ async def serving(
     *,
     caller: str = "gateway",
     clock: ManualClock | None = None,
+    **section: Any,
 ) -> AsyncIterator[Served]:
-    """Open the service over the store at *url*; it calls as the service *caller*."""
+    """Open the service over the store at *url*, with settings of its section.
+
+    It calls as the service *caller*.
+    """
     settings = ProgressionSettings(
         data_folder=data_folder,
         store=StoreSettings(url=SecretUrl(url), unsafe=True),
         peers=PeerSettings(match_engines=engine_address),
-        progression=ProgressionSection(port=0, stream_grace_s=0),
+        progression=ProgressionSection(port=0, stream_grace_s=0, **section),
     )
     foundation = Foundation(settings, clock or ManualClock(NOW_MS))
     async with AsyncExitStack() as stack:

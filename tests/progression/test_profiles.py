@@ -1,6 +1,6 @@
 """Profiles and cards as they are asked for by gRPC."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,6 @@ import grpc
 import pytest
 
 from libs.chassis.channels import on_behalf
-from libs.chassis.status import answer_of
 from libs.kernel.reasons import Reason
 from libs.rules.rewards import experience_needed
 from libs.store.connections import Connections
@@ -16,6 +15,7 @@ from libs.wire.paging import next_page_token
 from opolyx.engine.v1 import caller_pb2
 from opolyx.progression.v1 import progression_service_pb2 as pb
 from opolyx.record.v1 import event_pb2 as record_pb
+from tests.progression.asking import refusal
 from tests.progression.played import played
 from tests.progression.rig import ANN, BEN, NOBODY, Rig
 from tests.progression.served import Served, person, serving
@@ -34,15 +34,6 @@ COMMON, RARE, LEGENDARY = (
 async def served(emptied: str, tmp_path: Path) -> AsyncIterator[Served]:
     async with serving(emptied, tmp_path) as opened:
         yield opened
-
-
-async def refusal(call: Awaitable[object]) -> tuple[str, str, dict[str, str]]:
-    """Return the code, the reason and the facts of a call that is refused."""
-    with pytest.raises(grpc.aio.AioRpcError) as raised:
-        await call
-    answer = answer_of(raised.value)
-    assert answer.told is not None
-    return answer.code.name, answer.told.reason, answer.told.metadata
 
 
 class TestAProfile:
