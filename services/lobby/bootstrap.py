@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -11,18 +12,23 @@ from libs.chassis.engines import Engines
 from libs.chassis.foundation import Foundation
 from libs.chassis.process import Service
 from libs.chassis.server import GrpcServer
+from libs.chassis.status import refused
 from libs.eventlog.match_reading import MatchReader
 from libs.eventlog.outbox import OutboxPublisher
 from libs.eventlog.ports import EventLog
 from libs.kernel.clock import Clock
 from libs.kernel.reasons import Reason
 from opolyx.lobby.v1 import lobby_service_pb2_grpc as pb_grpc
-from services.lobby.edge import Parts
+from services.lobby.changes import PostgresChanges
+from services.lobby.edge import Parts, show_rooms
+from services.lobby.feed import RoomFeed
 from services.lobby.handlers import Handlers
+from services.lobby.history import Outcomes
+from services.lobby.history_store import PostgresHistory, PostgresOutcomes
 from services.lobby.neighbours import EngineMatches, ProgressionCollections, RunnerBots
-from services.lobby.outbox import PostgresOccupancy, PostgresOutbox
-from services.lobby.ports import NeighbourError, Occupancy, Rooms
-from services.lobby.reactors import FREEING, Freeing
+from services.lobby.outbox import PostgresOutbox
+from services.lobby.ports import NeighbourError, Rooms
+from services.lobby.reactors import ENDING, Endings
 from services.lobby.servicer import ALLOWED, BELIEVED, SERVICE, LobbyServicer
 from services.lobby.settings import LobbySettings
 from services.lobby.starting import Maker, Starter
@@ -47,24 +53,47 @@ async def _open(settings: LobbySettings, foundation: Foundation) -> AsyncIterato
         engines = await stack.enter_async_context(foundation.engines(NAME))
         rooms = PostgresRooms(connections)
         publisher = OutboxPublisher(PostgresOutbox(connections), log, service=NAME)
-        handlers = Handlers(rooms, foundation.clock, publisher.ring)
+        players, idle_ms = PostgresPlayers(connections), round(settings.lobby.room_idle_s * 1000)
+        feed = RoomFeed(
+            PostgresChanges(connections),
+            partial(show_rooms, players, idle_ms=idle_ms),
+            look_s=settings.lobby.watch_look_s,
+        )
+
+        def on_record() -> None:
+            publisher.ring()
+            feed.ring()
+
+        handlers = Handlers(rooms, foundation.clock, on_record)
         making = await _making(settings, foundation, stack, rooms, handlers, engines)
-        reader = _reader(log, PostgresOccupancy(connections), engines, foundation.clock)
+        reader = _reader(log, PostgresOutcomes(connections), engines, foundation.clock)
 
         background = await stack.enter_async_context(Background())
         background.keep("lobby_publisher", publisher.run)
         background.keep("lobby_maker", making.maker.run)
         background.keep("lobby_reader", reader.run)
+        background.keep("lobby_feed", feed.run)
         parts = Parts(
             handlers=handlers,
             starter=making.starter,
             rooms=rooms,
-            players=PostgresPlayers(connections),
+            players=players,
+            history=PostgresHistory(connections),
+            feed=feed,
             clock=foundation.clock,
-            idle_ms=round(settings.lobby.room_idle_s * 1000),
+            idle_ms=idle_ms,
+            heartbeat_s=settings.lobby.heartbeat_s,
         )
         servicer = LobbyServicer(parts)  # type: ignore[abstract] # until it is whole
-        yield await stack.enter_async_context(_server(settings, foundation, servicer))
+        server = _server(settings, foundation, servicer)
+        background.start(_drained(server, feed))
+        yield await stack.enter_async_context(server)
+
+
+async def _drained(server: GrpcServer, feed: RoomFeed) -> None:
+    """Have every stream say go away once the server is about to stop."""
+    await server.draining.wait()
+    feed.close(refused(Reason.GOING_AWAY))
 
 
 class _Making(NamedTuple):
@@ -102,12 +131,12 @@ async def _making(  # noqa: PLR0913, PLR0917 - all that a start takes
     return _Making(maker, starter)
 
 
-def _reader(log: EventLog, occupancy: Occupancy, engines: Engines, clock: Clock) -> MatchReader:
+def _reader(log: EventLog, outcomes: Outcomes, engines: Engines, clock: Clock) -> MatchReader:
     return MatchReader(
         log=log,
         group=NAME,
-        kinds=FREEING,
-        projection=Freeing(occupancy),
+        kinds=ENDING,
+        projection=Endings(outcomes),
         fetch=EngineRecords(engines),
         clock=clock,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -15,7 +16,9 @@ from libs.rules.refusals import Refusal
 from libs.wire.refusals import tell
 from libs.wire.requests import MalformedError, Violation
 from opolyx.lobby.v1 import room_pb2
+from services.lobby.feed import RoomFeed
 from services.lobby.handlers import Handlers
+from services.lobby.history import History
 from services.lobby.ports import Players, Rooms
 from services.lobby.room import Room
 from services.lobby.starting import Starter
@@ -31,6 +34,7 @@ class Parts:
 
     Attributes:
         idle_ms: after how long a room in which nothing happens closes.
+        heartbeat_s: after how long without news a stream gives a sign of life.
 
     """
 
@@ -38,8 +42,11 @@ class Parts:
     starter: Starter
     rooms: Rooms
     players: Players
+    history: History
+    feed: RoomFeed
     clock: Clock
     idle_ms: int
+    heartbeat_s: float
 
 
 class Edge:
@@ -60,9 +67,7 @@ class Edge:
 
     async def _shown(self, rooms: list[Room]) -> list[room_pb2.Room]:
         """Return rooms as everybody sees them, with the names of their people."""
-        people = {player for room in rooms for player in room.people}
-        names = await self._parts.players.names(people)
-        return [room_message(room, names, idle_ms=self._parts.idle_ms) for room in rooms]
+        return await show_rooms(self._parts.players, rooms, idle_ms=self._parts.idle_ms)
 
     async def _visible(self, room_id: str) -> Room:
         """Return a room as it is.
@@ -75,6 +80,14 @@ class Edge:
         if room is None or not sees(room):
             raise refused(Reason.ROOM_NOT_FOUND)
         return room
+
+
+async def show_rooms(
+    players: Players, rooms: Sequence[Room], *, idle_ms: int
+) -> list[room_pb2.Room]:
+    """Return rooms as everybody sees them, with the names of their people."""
+    names = await players.names({player for room in rooms for player in room.people})
+    return [room_message(room, names, idle_ms=idle_ms) for room in rooms]
 
 
 def sees(room: Room) -> bool:

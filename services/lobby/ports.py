@@ -5,7 +5,6 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from libs.eventlog.following import Position
 from libs.kernel.ids import MatchId
 from libs.rules.events import SeatSpec
 from services.lobby.commands import Cards
@@ -118,30 +117,12 @@ class Players(Protocol):
         """
         ...
 
+    async def rename(self, player: Player) -> bool:
+        """Give a person another name; False if there is nobody of that id."""
+        ...
+
     async def names(self, players: Collection[str]) -> Mapping[str, str]:
         """Return the display names of those that are known, by player id."""
-        ...
-
-
-class Occupancy(Protocol):
-    """Who is bound where, as far as the records of matches tell (R1, R2)."""
-
-    async def position(self, match_id: MatchId) -> Position:
-        """Return how far a match's records are read; `Position()` if not at all."""
-        ...
-
-    async def move(self, positions: Mapping[MatchId, Position]) -> None:
-        """Note that the records up to there are read and free nobody. Never moves back."""
-        ...
-
-    async def free(
-        self, match_id: MatchId, seats: Collection[int] | None, position: Position
-    ) -> None:
-        """Free the people on *seats*, on all for None, and note how far the records are read."""
-        ...
-
-    async def forget(self, match_id: MatchId) -> None:
-        """Forget how far the records of a match are read."""
         ...
 
 

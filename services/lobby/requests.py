@@ -14,21 +14,22 @@ from libs.wire.requests import Checks
 from opolyx.lobby.v1 import lobby_service_pb2 as pb
 from opolyx.lobby.v1 import room_pb2
 from services.lobby import commands as c
+from services.lobby.display_names import check_display_name, clean_display_name
 from services.lobby.handlers import Asked
 from services.lobby.ports import Player
 from services.lobby.wire import person_actor, request_hash
 
 C = TypeVar("C", bound=c.Command)
 
-NAME_MAX: Final = 64
-"""The most characters of a display name."""
+TOKEN_NAME_MAX: Final = 64
+"""The most characters of a name that a token carries."""
+
+BATCH_MAX: Final = 50
+"""How many people are returned at once."""
 
 ISSUER_MAX: Final = 200
 SUBJECT_MAX: Final = 255
 """The most characters of what identifies a person; RFC 7519 leaves it open, OpenID has this."""
-
-_JOINERS: Final = "\u200c\u200d"
-"""They print nothing and are part of how some languages are written."""
 
 
 def caller() -> str:
@@ -108,12 +109,30 @@ def new_player(request: pb.ResolvePlayerRequest, at_ms: int) -> Player:
     checks = Checks()
     _check_text(checks, "issuer", request.issuer, ISSUER_MAX)
     _check_text(checks, "subject", request.subject, SUBJECT_MAX)
-    if len(request.display_name) > NAME_MAX:
-        checks.add("display_name", f"must have at most {NAME_MAX} characters")
+    if len(request.display_name) > TOKEN_NAME_MAX:
+        checks.add("display_name", f"must have at most {TOKEN_NAME_MAX} characters")
     checks.finish()
-    # What prints nothing can hide who somebody is, or break a terminal.
-    name = "".join(a for a in request.display_name if a.isprintable() or a in _JOINERS)
-    return Player(fresh_id(at_ms), name.strip())
+    return Player(fresh_id(at_ms), clean_display_name(request.display_name))
+
+
+def renamed(request: pb.SetDisplayNameRequest) -> Player:
+    """Return the caller under the name that they give themselves."""
+    checks = Checks()
+    checks.command_id("command_id", request.command_id)
+    name = check_display_name(checks, "display_name", request.display_name)
+    checks.finish()
+    return Player(caller(), name)
+
+
+def players(request: pb.BatchGetPlayersRequest) -> list[str]:
+    """Return whom a request is about, each once."""
+    checks = Checks()
+    if not 1 <= len(request.player_ids) <= BATCH_MAX:
+        checks.add("player_ids", f"must have 1 to {BATCH_MAX} entries")
+    for number, player_id in enumerate(request.player_ids):
+        checks.uuid(f"player_ids[{number}]", player_id)
+    checks.finish()
+    return list(dict.fromkeys(request.player_ids))
 
 
 def check_rule_set(checks: Checks, rule_set: str) -> None:

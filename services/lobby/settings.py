@@ -22,6 +22,12 @@ class LobbySection(ServerSettings):
     room_idle_s: Seconds = 900.0
     """After how long a waiting room in which nothing happens closes by itself (start)."""
 
+    watch_look_s: Seconds = 0.5
+    """How long what another replica does may go unnoticed by those who watch rooms (start)."""
+
+    heartbeat_s: Seconds = 10.0
+    """How long a client's stream may be quiet before a sign of life is sent."""
+
     store_connections: Annotated[int, Field(ge=2)] = 6
     """How many connections to the store the lobby has at most."""
 

@@ -81,28 +81,14 @@ BIND_TO_MATCH: Final = """
     WHERE player_id = $1 AND room_id = $2
 """
 
-FREE: Final = """
-    WITH freed AS (
-        DELETE FROM lobby.occupancy
-        WHERE match_id = $1 AND ($2::int[] IS NULL OR match_seat = ANY ($2))
-    )
-    INSERT INTO lobby.followed_match AS known (match_id, last_seq, last_hash) VALUES ($1, $3, $4)
-    ON CONFLICT (match_id) DO UPDATE
-    SET last_seq = excluded.last_seq, last_hash = excluded.last_hash
-    WHERE known.last_seq < excluded.last_seq
+# Who plays which match.
+
+ADD_TO_HISTORY: Final = """
+    INSERT INTO lobby.player_match (player_id, match_id, room_id, seat, outcome, started_ms)
+    VALUES ($1, $2, $3, $4, 'playing', $5)
 """
 
-POSITION: Final = "SELECT last_seq, last_hash FROM lobby.followed_match WHERE match_id = $1"
-
-FORGET: Final = "DELETE FROM lobby.followed_match WHERE match_id = $1"
-
-MOVE: Final = """
-    INSERT INTO lobby.followed_match AS known (match_id, last_seq, last_hash)
-    SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bytea[])
-    ON CONFLICT (match_id) DO UPDATE
-    SET last_seq = excluded.last_seq, last_hash = excluded.last_hash
-    WHERE known.last_seq < excluded.last_seq
-"""
+DROP_FROM_HISTORY: Final = "DELETE FROM lobby.player_match WHERE match_id = $1"
 
 # People.
 
@@ -115,6 +101,8 @@ ADD_PLAYER: Final = """
     VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT ON CONSTRAINT player_subject DO NOTHING
 """
+
+RENAME: Final = "UPDATE lobby.player SET display_name = $2 WHERE player_id = $1 RETURNING player_id"
 
 NAMES: Final = "SELECT player_id, display_name FROM lobby.player WHERE player_id = ANY ($1::uuid[])"
 

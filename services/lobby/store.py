@@ -14,7 +14,7 @@ from libs.store.connections import Connection, Connections
 from libs.telemetry import traces
 from services.lobby import statements as sql
 from services.lobby.event_wire import read_record, write_record
-from services.lobby.events import MatchStarting, Record
+from services.lobby.events import MatchStarting, Record, RoomClosed
 from services.lobby.ports import Known, MatchPlan, Player, RaceLostError
 from services.lobby.room import Room, apply
 from services.lobby.rooms import Binding
@@ -68,7 +68,10 @@ class HeldRoom:
             raise RaceLostError(error.constraint_name) from error
         for event in record.events:
             if isinstance(event, MatchStarting):
-                await self._bind_to_match(event)
+                await self._bind_to_match(event, record.at_ms)
+            elif isinstance(event, RoomClosed) and after.match_id:
+                # It was never played.
+                await self._connection.execute(sql.DROP_FROM_HISTORY, after.match_id)
         self.room = after
 
     async def _write_room(self, after: Room) -> None:
@@ -93,11 +96,14 @@ class HeldRoom:
         for player in sorted(after.bound - before):
             await self._connection.execute(sql.BIND, player, self._room_id)
 
-    async def _bind_to_match(self, event: MatchStarting) -> None:
+    async def _bind_to_match(self, event: MatchStarting, at_ms: int) -> None:
         for seat, spec in enumerate(event.seats):
             if spec.kind == PERSON:
                 await self._connection.execute(
                     sql.BIND_TO_MATCH, spec.player, self._room_id, event.match_id, seat
+                )
+                await self._connection.execute(
+                    sql.ADD_TO_HISTORY, spec.player, event.match_id, self._room_id, seat, at_ms
                 )
 
 
@@ -112,12 +118,12 @@ class PostgresRooms:
         """Hold a room. See `Rooms.hold`."""
         async with self._connections.transaction() as connection:
             row = await connection.fetchrow(sql.LOCK_ROOM, room_id)
-            yield HeldRoom(connection, room_id, None if row is None else _room(row))
+            yield HeldRoom(connection, room_id, None if row is None else room_of(row))
 
     async def find(self, room_id: str) -> Room | None:
         """Return a room as it is. See `Rooms.find`."""
         row = await self._connections.fetchrow(sql.FIND_ROOM, room_id)
-        return None if row is None else _room(row)
+        return None if row is None else room_of(row)
 
     async def find_creation(self, actor: str, command_id: str) -> str | None:
         """Return the room that was made by a command. See `Rooms.find_creation`."""
@@ -127,7 +133,7 @@ class PostgresRooms:
     async def listed(self, *, rule_set: str, before: str | None, limit: int) -> Sequence[Room]:
         """Return waiting rooms. See `Rooms.listed`."""
         rows = await self._connections.fetch(sql.LISTED, rule_set, before, limit)
-        return [_room(row) for row in rows]
+        return [room_of(row) for row in rows]
 
     async def plan(self, room_id: str) -> MatchPlan | None:
         """Return the match that a room is to become. See `Rooms.plan`."""
@@ -167,6 +173,11 @@ class PostgresPlayers:
         assert row is not None
         return Player(str(row["player_id"]), row["display_name"])
 
+    async def rename(self, player: Player) -> bool:
+        """Give a person another name. See `Players.rename`."""
+        row = await self._connections.fetchrow(sql.RENAME, player.player_id, player.display_name)
+        return row is not None
+
     async def names(self, players: Collection[str]) -> Mapping[str, str]:
         """Return display names. See `Players.names`."""
         if not players:
@@ -175,7 +186,8 @@ class PostgresPlayers:
         return {str(row["player_id"]): row["display_name"] for row in rows}
 
 
-def _room(row: asyncpg.Record) -> Room:
+def room_of(row: asyncpg.Record) -> Room:
+    """Return the room that a row has, in whichever form it was kept."""
     if row["stored"] is None:
         return read_older_room(row["facts"], row["changed_ms"])
     return read_room(row["stored"], row["changed_ms"])

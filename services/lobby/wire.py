@@ -58,20 +58,23 @@ def room_message(room: Room, names: Mapping[str, str], *, idle_ms: int | None = 
         room_id=room.room_id,
         sequence=room.sequence,
         rule_set=room.rule_set,
-        seats=[_seat_message(room, number, names) for number in range(len(room.table))],
+        seats=[
+            seat_message(number, spec, names, is_ready=_is_ready(room, number))
+            for number, spec in enumerate(room.table)
+        ],
         visibility=visibility_number(is_listed=room.is_listed),
         creator_id=room.creator,
         state=_STATES[room.state],
         match_id=room.match_id,
-        create_time=_time(room.created_ms),
+        create_time=time_message(room.created_ms),
         watching=_WATCHING[room.watching],
         bot_strength=room.bot_strength,
-        fill_time=None if room.fill_ms is None else _time(room.fill_ms),
+        fill_time=None if room.fill_ms is None else time_message(room.fill_ms),
         rematch_of=room.rematch_of,
         closed_why=_WHYS[room.closed_why] if room.closed_why else _NOT_CLOSED,
     )
     if idle_ms is not None and room.state is State.WAITING and room.fill_ms is None:
-        message.expire_time.CopyFrom(_time(room.changed_ms + idle_ms))
+        message.expire_time.CopyFrom(time_message(room.changed_ms + idle_ms))
     return message
 
 
@@ -154,20 +157,28 @@ def _room_of(
     )
 
 
-def _time(at_ms: int) -> Timestamp:
+def time_message(at_ms: int) -> Timestamp:
+    """Return how a time is written."""
     time = Timestamp()
     time.FromMilliseconds(at_ms)
     return time
 
 
-def _seat_message(room: Room, number: int, names: Mapping[str, str]) -> pb.Room.Seat:
-    spec = room.table[number]
+def seat_message(
+    number: int, spec: rules_e.SeatSpec | None, names: Mapping[str, str], *, is_ready: bool = False
+) -> pb.Room.Seat:
+    """Write a seat and who sits there, by name if they have one."""
     if spec is None:
         return pb.Room.Seat(seat=number)
     if spec.kind == rules_e.BOT:
-        return pb.Room.Seat(seat=number, bot=spec.strength, ready=True)
+        return pb.Room.Seat(seat=number, bot=spec.strength, ready=is_ready)
     player = pb.Player(player_id=spec.player, display_name=names.get(spec.player, ""))
-    return pb.Room.Seat(seat=number, player=player, ready=number in room.ready)
+    return pb.Room.Seat(seat=number, player=player, ready=is_ready)
+
+
+def _is_ready(room: Room, number: int) -> bool:
+    spec = room.table[number]
+    return number in room.ready or (spec is not None and spec.kind == rules_e.BOT)
 
 
 def _spec_of(seat: pb.Room.Seat) -> rules_e.SeatSpec | None:

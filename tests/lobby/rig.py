@@ -19,7 +19,7 @@ from opolyx.engine.v1 import caller_pb2
 from opolyx.engine.v1 import shard_service_pb2_grpc as shard_grpc
 from opolyx.lobby.v1 import lobby_service_pb2 as pb
 from opolyx.lobby.v1 import lobby_service_pb2_grpc as pb_grpc
-from opolyx.lobby.v1.room_pb2 import Room
+from opolyx.lobby.v1.room_pb2 import Player, Room
 from opolyx.match.v1 import match_service_pb2_grpc as match_grpc
 from opolyx.progression.v1 import progression_service_pb2_grpc as progression_grpc
 from services.lobby.bootstrap import service
@@ -186,6 +186,15 @@ class Person:
     async def get(self, room_id: str, **fields: Any) -> Room:
         request = pb.GetRoomRequest(room_id=room_id, **fields)
         return await self.stub.GetRoom(request, metadata=self.metadata)
+
+    async def set_name(self, name: str, **fields: Any) -> Player:
+        fields.setdefault("command_id", new_id())
+        request = pb.SetDisplayNameRequest(display_name=name, **fields)
+        return await self.stub.SetDisplayName(request, metadata=self.metadata)
+
+    async def player(self, player_id: str = "") -> Player:
+        request = pb.GetPlayerRequest(player_id=player_id)
+        return await self.stub.GetPlayer(request, metadata=self.metadata)
 
 
 def occupants(room: Room) -> list[str]:
