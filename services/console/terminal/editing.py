@@ -53,10 +53,7 @@ class Editor:
 
     def drawn(self) -> str:
         """Return what draws the line: its end, where all of it is too long."""
-        shown = self.prompt + self._line
-        while cell_len(shown) >= self._width():
-            shown = shown[1:]
-        return _CLEARED + shown
+        return _CLEARED + _tail(self.prompt + self._line, self._width() - 1)
 
     def typed(self, keys: str) -> Iterator[tuple[str, str | None]]:
         """Take keys; yields what to write, and each line that was finished."""
@@ -83,6 +80,14 @@ class Editor:
             self._line = re.sub(r"\S*\s*$", "", self._line)
         elif key.isprintable() and len(self._line) < LINE_MAX:
             self._line += key
+
+
+def _tail(text: str, width: int) -> str:
+    """Return the end of *text*, as much of it as *width* columns hold."""
+    start, left = len(text), width
+    while start and (left := left - cell_len(text[start - 1])) >= 0:
+        start -= 1
+    return text[start:]
 
 
 @contextmanager
