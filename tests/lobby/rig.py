@@ -192,6 +192,10 @@ class Person:
         request = pb.SetDisplayNameRequest(display_name=name, **fields)
         return await self.stub.SetDisplayName(request, metadata=self.metadata)
 
+    async def matches(self, **fields: Any) -> pb.ListMyMatchesResponse:
+        request = pb.ListMyMatchesRequest(**fields)
+        return await self.stub.ListMyMatches(request, metadata=self.metadata)
+
     async def player(self, player_id: str = "") -> Player:
         request = pb.GetPlayerRequest(player_id=player_id)
         return await self.stub.GetPlayer(request, metadata=self.metadata)

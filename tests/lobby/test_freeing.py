@@ -8,14 +8,12 @@ import pytest
 from libs.eventlog.following import GAP_WAIT_MS
 from libs.eventlog.ports import Entry
 from libs.eventlog.topics import MATCH_RECORDS, dead
-from libs.kernel.ids import CommandId, MatchId
 from libs.kernel.reasons import Reason
 from libs.rules import events as e
-from libs.wire.chain import Chain
-from libs.wire.record import SYSTEM, StoredRecord
-from opolyx.record.v1 import stored_record_pb2
+from libs.wire.record import StoredRecord
 from tests.chassis.answers import answer
-from tests.lobby.rig import NOW_MS, Person, Rig, new_id
+from tests.lobby.playing import Playing
+from tests.lobby.rig import Person, Rig
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.postgres
@@ -24,29 +22,16 @@ BOB_SURRENDERED = e.SeatSurrendered(1, forced=False, proceeds=0, withheld=0, sha
 ENDED = e.MatchEnded((0,), (), (), (), 1, "last_standing")
 
 
-class Playing:
-    """A match of Ann on seat 0 and Bob on seat 1, whose records are written here."""
+class AnnAndBob(Playing):
+    """A match of Ann on seat 0 and Bob on seat 1."""
 
-    def __init__(self, rig: Rig, ann: Person, bob: Person, match_id: str) -> None:
-        self.rig, self.ann, self.bob = rig, ann, bob
-        self.match_id = MatchId(match_id)
-        self._chain = Chain(self.match_id)
+    @property
+    def ann(self) -> Person:
+        return self.people[0]
 
-    def write(self, *events: e.Event) -> StoredRecord:
-        """Write the next record, which the engine has and the log does not yet."""
-        stored = self._chain.join(CommandId(new_id()), SYSTEM, NOW_MS, events)
-        held = self.rig.engine.records.setdefault(self.match_id, [])
-        held.append(stored_record_pb2.StoredRecord(**stored._asdict()))
-        return stored
-
-    async def publish(self, *records: StoredRecord) -> None:
-        await self.rig.append(*(self.entry(record.data) for record in records))
-
-    async def happens(self, *events: e.Event) -> None:
-        await self.publish(self.write(*events))
-
-    def entry(self, data: bytes) -> Entry:
-        return Entry(topic=MATCH_RECORDS.name, key=self.match_id, value=data)
+    @property
+    def bob(self) -> Person:
+        return self.people[1]
 
     async def bound(self) -> set[str]:
         connection = await asyncpg.connect(self.rig.url)
@@ -55,33 +40,13 @@ class Playing:
         names = {self.ann.player_id: "Ann", self.bob.player_id: "Bob"}
         return {names[str(row["player_id"])] for row in rows}
 
-    async def position(self) -> int:
-        connection = await asyncpg.connect(self.rig.url)
-        last_seq: int | None = await connection.fetchval(
-            "SELECT last_seq FROM lobby.followed_match WHERE match_id = $1", self.match_id
-        )
-        await connection.close()
-        return last_seq or 0
-
-    async def read_to(self, last_seq: int) -> None:
-        """Wait until the lobby has noted that it read so far."""
-
-        async def is_read() -> bool:
-            return await self.position() >= last_seq
-
-        await until(is_read)
-
 
 @pytest.fixture
-async def playing(rig: Rig) -> Playing:
-    ann, bob = await rig.people("Ann", "Bob")
-    room_id = (await ann.create()).room_id
-    await bob.join(room_id)
-    await bob.set_ready(room_id)
-    return Playing(rig, ann, bob, (await ann.start(room_id)).match_id)
+async def playing(rig: Rig) -> AnnAndBob:
+    return await AnnAndBob.of(rig, *await rig.people("Ann", "Bob"))
 
 
-async def test_people_are_bound_while_their_match_goes_on(playing: Playing) -> None:
+async def test_people_are_bound_while_their_match_goes_on(playing: AnnAndBob) -> None:
     await playing.happens(e.RoundStarted(1), e.RoundStarted(2))
     await playing.read_to(2)
 
@@ -93,7 +58,7 @@ OUT: list[e.Event] = [e.SeatBankrupted(1, proceeds=0, shares=(), withheld=0), BO
 
 @pytest.mark.parametrize("out", OUT, ids=["bankrupt", "surrendered"])
 async def test_whoever_is_out_is_free_while_the_others_play_on(
-    playing: Playing, out: e.Event
+    playing: AnnAndBob, out: e.Event
 ) -> None:
     await playing.happens(e.RoundStarted(1), out)
     await playing.read_to(2)
@@ -110,14 +75,14 @@ OVER: list[e.Event] = [ENDED, e.MatchAborted("broken", "operator:x")]
 
 
 @pytest.mark.parametrize("over", OVER, ids=["ended", "aborted"])
-async def test_everybody_is_free_after_the_match(playing: Playing, over: e.Event) -> None:
+async def test_everybody_is_free_after_the_match(playing: AnnAndBob, over: e.Event) -> None:
     await playing.happens(over)
     await playing.read_to(1)
 
     assert await playing.bound() == set()
 
 
-async def test_whoever_sits_elsewhere_by_then_stays_there(playing: Playing) -> None:
+async def test_whoever_sits_elsewhere_by_then_stays_there(playing: AnnAndBob) -> None:
     await playing.happens(BOB_SURRENDERED)
     await playing.read_to(1)
     await playing.bob.create()
@@ -127,7 +92,7 @@ async def test_whoever_sits_elsewhere_by_then_stays_there(playing: Playing) -> N
     assert await playing.bound() == {"Bob"}
 
 
-async def test_records_that_come_again_free_nobody_who_is_bound_again(playing: Playing) -> None:
+async def test_records_that_come_again_free_nobody_who_is_bound_again(playing: AnnAndBob) -> None:
     out = playing.write(BOB_SURRENDERED)
     await playing.publish(out)
     await playing.read_to(1)
@@ -138,7 +103,7 @@ async def test_records_that_come_again_free_nobody_who_is_bound_again(playing: P
     assert await playing.bound() == {"Ann", "Bob"}
 
 
-async def test_a_record_that_the_log_lacks_is_fetched_from_the_engine(playing: Playing) -> None:
+async def test_a_record_that_the_log_lacks_is_fetched_from_the_engine(playing: AnnAndBob) -> None:
     lost = playing.write(BOB_SURRENDERED)
     await playing.happens(e.RoundStarted(1))
 
@@ -152,7 +117,7 @@ async def test_a_record_that_the_log_lacks_is_fetched_from_the_engine(playing: P
     assert await playing.bound() == {"Ann"}
 
 
-async def test_a_restarted_lobby_reads_on_where_it_was(playing: Playing) -> None:
+async def test_a_restarted_lobby_reads_on_where_it_was(playing: AnnAndBob) -> None:
     await playing.happens(e.RoundStarted(1))
     await playing.read_to(1)
     await playing.rig.close_lobbies()
@@ -164,7 +129,7 @@ async def test_a_restarted_lobby_reads_on_where_it_was(playing: Playing) -> None
     assert await playing.bound() == set()
 
 
-async def test_a_match_that_was_read_otherwise_is_read_again(playing: Playing) -> None:
+async def test_a_match_that_was_read_otherwise_is_read_again(playing: AnnAndBob) -> None:
     connection = await asyncpg.connect(playing.rig.url)
     await connection.execute(
         "INSERT INTO lobby.followed_match VALUES ($1, 1, $2)", playing.match_id, bytes(32)
@@ -183,7 +148,7 @@ async def test_a_match_that_was_read_otherwise_is_read_again(playing: Playing) -
     await until(is_free)
 
 
-async def test_what_is_no_record_goes_out_of_the_way(playing: Playing) -> None:
+async def test_what_is_no_record_goes_out_of_the_way(playing: AnnAndBob) -> None:
     await playing.rig.append(
         Entry(topic=MATCH_RECORDS.name, key="no match", value=b"\xff no record")
     )
