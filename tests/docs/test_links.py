@@ -1,6 +1,7 @@
 """Links of the documentation lead to files and headings that there are."""
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -56,9 +57,12 @@ def _leads(page: Path, link: str) -> bool:
     if re.match(r"[a-z]+:", link):
         return True  # elsewhere; tests/architecture looks at hosts
     target, anchor = _target(page, link)
-    if not anchor:
-        return target.exists()
-    return target.is_file() and anchor in anchors_of(target.read_text(encoding="utf-8"))
+    return target.exists() if not anchor else anchor in _anchors(target)
+
+
+@cache
+def _anchors(page: Path) -> frozenset[str]:
+    return frozenset(anchors_of(page.read_text(encoding="utf-8")) if page.is_file() else ())
 
 
 def _target(page: Path, link: str) -> tuple[Path, str]:

@@ -1,0 +1,49 @@
+"""From nothing to a match in one call, and nothing left behind by one that is refused."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from libs.client import RefusedError
+from tests.support.system import System, running_system
+
+pytestmark = [pytest.mark.slow, pytest.mark.postgres]
+
+
+@pytest.fixture(scope="module")
+async def system() -> AsyncIterator[System]:
+    async with running_system() as system:
+        yield system
+
+
+async def test_a_match_starts_with_the_caller_on_seat_0(system: System) -> None:
+    async with system.client("ann") as client:
+        match_id = await client.start_match("opolyx.classic@2", ["steady", "novice"])
+        async with client.play(match_id) as table:
+            turn = await anext(table.turns(b"sixteen bytes at"))
+
+            assert turn.seat == 0
+            assert [spec.strength for spec in table.match.specs] == ["", "steady", "novice"]
+            assert table.match.client_seeds[0] == b"sixteen bytes at"
+
+
+async def test_what_is_refused_leaves_its_caller_free(system: System) -> None:
+    async with system.client("bob") as client:
+        with pytest.raises(RefusedError) as error:
+            await client.start_match(bots=["nobody"])
+        match_id = await client.start_match(bots=["steady"])
+
+    assert (error.value.reason, error.value.metadata) == ("INVALID_REQUEST", {"fields": "strength"})
+    assert match_id
+
+
+async def test_who_is_in_a_match_is_told_in_which(system: System) -> None:
+    async with system.client("eve") as client:
+        match_id = await client.start_match()
+        with pytest.raises(RefusedError) as error:
+            await client.start_match()
+        async with client.play(error.value.metadata["match_id"]) as table:
+            await anext(table)
+
+    assert error.value.reason == "ALREADY_IN_MATCH"
+    assert error.value.metadata["match_id"] == match_id
