@@ -2,12 +2,15 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from ipaddress import ip_address, ip_network
 from typing import Final
+from urllib.parse import unquote
 
 from google.protobuf.message import DecodeError
 
 from libs.chassis.identity import NOBODY, SERVICE_TYPE, Caller, Verifier, token_type
-from libs.chassis.limiting import Limiter
+from libs.chassis.limiting import CountedStream, Limiter, OpenStreams
 from libs.chassis.roles import AllowList
 from libs.chassis.status import refused
 from libs.kernel.reasons import Reason
@@ -30,6 +33,7 @@ class Door:
         services: checks the tokens of services; None where no service may call.
         believed: the services, by name, that may call on behalf of others.
         limiter: how often people may call; services are not limited.
+        streams: how many streams people may have open; services are not limited.
 
     """
 
@@ -38,6 +42,7 @@ class Door:
     services: Verifier | None = None
     believed: Collection[str] = ()
     limiter: Limiter | None = None
+    streams: OpenStreams | None = None
 
     async def admit(self, method: str, metadata: Mapping[str, str | bytes], peer: str) -> Caller:
         """Return who calls *method*, if they may; *peer* is the address that it comes from.
@@ -48,16 +53,27 @@ class Door:
         """
         found = await self._identify(method, metadata)
         if found.service is None and self.limiter is not None:
-            self.limiter.admit(found.subject or _host(peer), method)
+            self.limiter.admit(_counts_as(found, peer), method)
         if not self.allowed.admits(method, found.roles):
             raise refused(Reason.NOT_ALLOWED)
-        on_behalf = metadata.get(ON_BEHALF, b"")
-        if not on_behalf:
+        on_behalf = metadata.get(ON_BEHALF)
+        if on_behalf is None:
             return found
         if found.service not in self.believed or not isinstance(on_behalf, bytes):
             # Not overlooked: whoever sends it and may not has something in mind.
             raise refused(Reason.NOT_ALLOWED)
         return replace(found, on_behalf=_read(on_behalf))
+
+    def count_stream(self, made_by: Caller, peer: str) -> CountedStream | None:
+        """Count a stream that is opened, until it is closed; None where it is not counted.
+
+        Raises:
+            RefusedError: OVERLOADED, the caller has too many open.
+
+        """
+        if self.streams is None or made_by.service is not None:
+            return None
+        return self.streams.open(_counts_as(made_by, peer))
 
     async def _identify(self, method: str, metadata: Mapping[str, str | bytes]) -> Caller:
         given = metadata.get(AUTHORIZATION)
@@ -81,6 +97,20 @@ def _read(on_behalf: bytes) -> caller_pb2.Caller:
         raise refused(Reason.NOT_ALLOWED) from None
 
 
+def _counts_as(made_by: Caller, peer: str) -> str:
+    """Return whose calls those of a caller are counted with: a person's own, or an address's."""
+    # No subject begins with the character zero, so nobody can be taken for an address.
+    return made_by.subject or f"\0{_host(peer)}"
+
+
+@lru_cache(maxsize=1024)
 def _host(peer: str) -> str:
-    """Return a gRPC peer, such as `ipv4:127.0.0.1:5000`, without its port."""
-    return peer.rpartition(":")[0]
+    """Return the address of a gRPC peer, such as `ipv4:127.0.0.1:5000`.
+
+    Of an IPv6 address it is the network, since whoever has one has 2 to the power of 64 of them.
+    """
+    host = unquote(peer.partition(":")[2]).rpartition(":")[0].strip("[]").partition("%")[0]
+    try:
+        return str(ip_network(f"{ip_address(host)}/64", strict=False)) if ":" in host else host
+    except ValueError:
+        return host

@@ -8,6 +8,8 @@ from enum import Enum, auto
 
 from libs.kernel.clock import Clock
 from libs.kernel.ids import CommandId, MatchId
+from libs.store.access import Label
+from libs.store.memory_directory import MemoryDirectory
 from libs.store.memory_stream import MemoryStream
 from libs.store.ports import (
     RECORDS_MAX,
@@ -15,8 +17,8 @@ from libs.store.ports import (
     Conflict,
     Created,
     Dup,
+    Fenced,
     Head,
-    Listed,
     Loaded,
     Looked,
     NewRecord,
@@ -56,25 +58,29 @@ To await something first delays the call on its way: others may overtake it.
 """
 
 
-class MemoryMatchStore:
-    """A `MatchStore` that lasts as long as the process."""
+class MemoryMatchStore(MemoryDirectory):
+    """An `EngineStore` that lasts as long as the process."""
 
     def __init__(self, clock: Clock, faults: Faults | None = None) -> None:
         """Make an empty store; *clock* is what `now_ms` tells."""
-        self._clock = clock
+        super().__init__(clock)
         self._faults = faults
-        self._streams: dict[MatchId, MemoryStream] = {}
-        self._quarantined: dict[MatchId, str] = {}
 
     def seen_through(self, faults: Faults) -> "MemoryMatchStore":
         """Return this store as it looks to somebody whose calls suffer these faults."""
         other = MemoryMatchStore(self._clock, faults)
         other._streams = self._streams
         other._quarantined = self._quarantined
+        other._calls = self._calls
         return other
 
     async def create(
-        self, match_id: MatchId, record: NewRecord, seed: SealedSeed, wake_at_ms: int | None
+        self,
+        match_id: MatchId,
+        record: NewRecord,
+        seed: SealedSeed,
+        wake_at_ms: int | None,
+        label: Label | None,
     ) -> Created:
         """Begin a match. See `MatchStore.create`."""
         assert record.stored.first_seq == 1, record.stored.first_seq
@@ -84,7 +90,7 @@ class MemoryMatchStore:
         outcome: Created
         stream = self._streams.get(match_id)
         if stream is None:
-            self._streams[match_id] = MemoryStream(match_id, record, seed, wake_at_ms)
+            self._streams[match_id] = MemoryStream(match_id, record, seed, wake_at_ms, label)
             outcome = Ok()
         else:
             outcome = stream.replies.get(record.command_id) or Conflict()
@@ -123,7 +129,8 @@ class MemoryMatchStore:
         stream = self._streams.get(match_id)
         loaded = None
         if stream is not None:
-            loaded = stream.fence(schema_version, self._quarantined.get(match_id))
+            reason, _ = self._quarantined.get(match_id, (None, 0))
+            loaded = stream.fence(schema_version, reason)
         if fault is Fault.LOST_REPLY:
             raise StoreUnavailableError("no answer")
         return loaded
@@ -167,20 +174,6 @@ class MemoryMatchStore:
         await self._answer("match_ids")
         ids = sorted(self._streams)
         return [match_id for match_id in ids if after is None or match_id > after][:limit]
-
-    async def newest(self, before: MatchId | None = None, limit: int = 1000) -> list[Listed]:
-        """Return matches, the newest first. See `MatchStore.newest`."""
-        await self._answer("newest")
-        ids = sorted(self._streams, reverse=True)
-        found = [match_id for match_id in ids if before is None or match_id < before][:limit]
-        return [
-            Listed(
-                self._streams[match_id].head,
-                self._streams[match_id].records(0, 1)[0],
-                match_id in self._quarantined,
-            )
-            for match_id in found
-        ]
 
     async def records(
         self, match_id: MatchId, after_seq: int, limit: int = RECORDS_MAX
@@ -226,20 +219,10 @@ class MemoryMatchStore:
             if position.match_id in self._streams:
                 self._streams[position.match_id].publish(position)
 
-    async def quarantine(self, match_id: MatchId, reason: str) -> None:
-        """Mark a match that does not check out. See `MatchStore.quarantine`."""
-        await self._answer("quarantine")
-        self._quarantined.setdefault(match_id, reason)
-
-    async def release(self, match_id: MatchId) -> None:
-        """Take a match out of quarantine. See `MatchStore.release`."""
-        await self._answer("release")
-        self._quarantined.pop(match_id, None)
-
-    async def quarantined(self) -> dict[MatchId, str]:
-        """Return all matches in quarantine. See `MatchStore.quarantined`."""
-        await self._answer("quarantined")
-        return dict(sorted(self._quarantined.items()))
+    async def admit(self, match_id: MatchId, fence: int, player_id: str) -> Ok | Fenced:
+        """Add a guest. See `MatchStore.admit`."""
+        stream = await self._read("admit", match_id)
+        return (stream.admit(fence, player_id) if stream else Fenced()) or Ok()
 
     async def now_ms(self) -> int:
         """Return the time by the clock given. See `MatchStore.now_ms`."""

@@ -4,6 +4,7 @@ from bisect import bisect_right
 
 from libs.kernel.ids import CommandId, MatchId
 from libs.kernel.shards import shard_of
+from libs.store.access import Access, Label, Watching
 from libs.store.ports import (
     FIRST_FENCE,
     Appended,
@@ -38,13 +39,20 @@ class MemoryStream:
     """
 
     def __init__(
-        self, match_id: MatchId, record: NewRecord, seed: SealedSeed, wake_at_ms: int | None
+        self,
+        match_id: MatchId,
+        record: NewRecord,
+        seed: SealedSeed,
+        wake_at_ms: int | None,
+        label: Label | None,
     ) -> None:
         self.shard = shard_of(match_id)
         self.wake_at_ms = wake_at_ms
         self.replies: dict[CommandId, Dup] = {}
         self.seed = seed
         self.complete = False
+        self._label = label
+        self._guests = set(label.access.guests if label else ())
         self._match_id = match_id
         self._fence = FIRST_FENCE
         self._status = Status.LIVE
@@ -67,6 +75,22 @@ class MemoryStream:
             signed=self._signed,
             published_seq=self._published_seq,
         )
+
+    @property
+    def access(self) -> Access:
+        """Who may see it."""
+        watching = self._label.access.watching if self._label else Watching.EVERYBODY
+        return Access(watching, frozenset(self._guests))
+
+    @property
+    def label(self) -> Label | None:
+        """By what it is found, if it has been labelled."""
+        return self._label._replace(access=self.access) if self._label else None
+
+    def put_label(self, label: Label) -> None:
+        """Label it; who was let in before stays in."""
+        self._label = label
+        self._guests |= label.access.guests
 
     def append(  # noqa: PLR0913 - as the port
         self,
@@ -117,6 +141,7 @@ class MemoryStream:
             records=self.records(snapshot.seq if snapshot else 0, len(self._records)),
             wake_at_ms=self.wake_at_ms,
             quarantined=quarantined,
+            access=self.access,
         )
 
     def records(self, after_seq: int, limit: int) -> list[StoredRecord]:
@@ -136,6 +161,13 @@ class MemoryStream:
     def put_snapshot(self, snapshot: Snapshot) -> None:
         """Keep a snapshot."""
         self._snapshots[snapshot.seq] = snapshot
+
+    def admit(self, fence: int, player_id: str) -> Fenced | None:
+        """Add a guest, if the writer of that fence still is one."""
+        if fence != self._fence:
+            return Fenced()
+        self._guests.add(player_id)
+        return None
 
     def publish(self, position: Published) -> None:
         """Move the published position on."""

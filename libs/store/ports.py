@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
 
 from libs.kernel.ids import CommandId, MatchId
+from libs.store.access import Access, Label
 from libs.wire.heads import SignedHead
 from libs.wire.record import StoredRecord
 
@@ -119,20 +120,13 @@ class Head:
     published_seq: int
 
 
-class Listed(NamedTuple):
-    """A match in a list; *first* is the record that made it."""
-
-    head: Head
-    first: StoredRecord
-    quarantined: bool
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
     """A match as its new writer finds it.
 
     *records* follow *snapshot*, or are all there are; the last ends at `head.seq`. *wake_at_ms* is
     None when nothing is to fall due. *quarantined* says why nobody may write the match, if so.
+    *access* says who may see it.
     """
 
     head: Head
@@ -140,6 +134,7 @@ class Loaded:
     records: Sequence[StoredRecord]
     wake_at_ms: int | None
     quarantined: str | None
+    access: Access
 
 
 class Wake(NamedTuple):
@@ -166,11 +161,17 @@ class MatchStore(Protocol):
     """
 
     async def create(
-        self, match_id: MatchId, record: NewRecord, seed: SealedSeed, wake_at_ms: int | None
+        self,
+        match_id: MatchId,
+        record: NewRecord,
+        seed: SealedSeed,
+        wake_at_ms: int | None,
+        label: Label | None,
     ) -> Created:
-        """Begin a match: its head, first record, secret and wake-up, all or nothing.
+        """Begin a match: its head, first record, secret, wake-up and label, all or nothing.
 
         The first record carries `FIRST_FENCE`. `Conflict`: another command created the match.
+        Without a *label* it waits for one; see `Directory.unlabelled`.
         """
         ...
 
@@ -232,13 +233,6 @@ class MatchStore(Protocol):
         """Return the ids of all matches in order, from behind *after*, *limit* at a time."""
         ...
 
-    async def newest(self, before: MatchId | None = None, limit: int = 1000) -> list[Listed]:
-        """Return matches from before *before* down, those of the highest ids, *limit* at most.
-
-        Ids are of version 7, so that the higher ones are the newer ones.
-        """
-        ...
-
     async def records(
         self, match_id: MatchId, after_seq: int, limit: int = RECORDS_MAX
     ) -> list[StoredRecord]:
@@ -267,16 +261,19 @@ class MatchStore(Protocol):
         """Move published positions on, all or nothing, and none of them ever back (W8)."""
         ...
 
+    async def admit(self, match_id: MatchId, fence: int, player_id: str) -> Ok | Fenced:
+        """Add a guest to those who may see a match, if the writer still is one; once is enough.
+
+        Whoever loads the match later finds the guest.
+        """
+        ...
+
     async def quarantine(self, match_id: MatchId, reason: str) -> None:
         """Mark a match that does not check out; the first reason stays (W2)."""
         ...
 
     async def release(self, match_id: MatchId) -> None:
         """Take a match out of quarantine, if it is in."""
-        ...
-
-    async def quarantined(self) -> dict[MatchId, str]:
-        """Return all matches in quarantine, with the reasons."""
         ...
 
     async def now_ms(self) -> int:

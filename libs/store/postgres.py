@@ -13,7 +13,8 @@ import asyncpg
 from libs.kernel.ids import CommandId, MatchId
 from libs.kernel.shards import shard_of
 from libs.store import statements as sql
-from libs.store.connections import Connections, ReplyLostError
+from libs.store.access import Label
+from libs.store.connections import ReplyLostError
 from libs.store.ports import (
     FIRST_FENCE,
     RECORDS_MAX,
@@ -23,7 +24,6 @@ from libs.store.ports import (
     Dup,
     Fenced,
     Head,
-    Listed,
     Loaded,
     Looked,
     NewRecord,
@@ -35,18 +35,21 @@ from libs.store.ports import (
     Unknown,
     Wake,
 )
+from libs.store.postgres_directory import PostgresDirectory, access_of, head_of, written
 from libs.wire.heads import SignedHead
 from libs.wire.record import StoredRecord
 
 
-class PostgresMatchStore:
-    """A `MatchStore` over a database whose schema `match_engine` is in place."""
-
-    def __init__(self, connections: Connections) -> None:
-        self._connections = connections
+class PostgresMatchStore(PostgresDirectory):
+    """An `EngineStore` over a database whose schema `match_engine` is in place."""
 
     async def create(
-        self, match_id: MatchId, record: NewRecord, seed: SealedSeed, wake_at_ms: int | None
+        self,
+        match_id: MatchId,
+        record: NewRecord,
+        seed: SealedSeed,
+        wake_at_ms: int | None,
+        label: Label | None,
     ) -> Created:
         """Begin a match. See `MatchStore.create`."""
         first_seq, last_seq, last_hash, data = record.stored
@@ -66,6 +69,7 @@ class PostgresMatchStore:
                 wake_at_ms,
                 seed.key_id,
                 seed.sealed,
+                *(written(label) if label is not None else (None, None, None, None)),
             )
         except ReplyLostError:
             return Unknown()
@@ -120,7 +124,7 @@ class PostgresMatchStore:
         row = await self._connections.fetchrow(sql.FENCE, match_id, schema_version)
         if row is None:
             return None
-        head = _head(match_id, row)
+        head = head_of(match_id, row)
         snapshot = None
         if row["snapshot_seq"] is not None:
             snapshot = Snapshot(
@@ -134,12 +138,15 @@ class PostgresMatchStore:
         rows = await self._connections.fetch(
             sql.TAIL, match_id, snapshot.seq if snapshot else 0, head.seq
         )
+        seen = await self._connections.fetchrow(sql.ACCESS, match_id)
+        assert seen is not None
         return Loaded(
             head=head,
             snapshot=snapshot,
             records=[_stored(found) for found in rows],
             wake_at_ms=row["wake_at_ms"],
             quarantined=row["quarantined"],
+            access=access_of(seen),
         )
 
     async def look(
@@ -165,29 +172,17 @@ class PostgresMatchStore:
     async def head(self, match_id: MatchId) -> Head | None:
         """Return a match's head. See `MatchStore.head`."""
         row = await self._connections.fetchrow(sql.HEAD, match_id)
-        return None if row is None else _head(match_id, row)
+        return None if row is None else head_of(match_id, row)
 
     async def open_heads(self, shards: Collection[int]) -> list[Head]:
         """Return what goes on or is not wholly published. See `MatchStore.open_heads`."""
         rows = await self._connections.fetch(sql.OPEN_HEADS, list(shards))
-        return [_head(MatchId(row["match_id"]), row) for row in rows]
+        return [head_of(MatchId(row["match_id"]), row) for row in rows]
 
     async def match_ids(self, after: MatchId | None = None, limit: int = 1000) -> list[MatchId]:
         """Return a page of ids. See `MatchStore.match_ids`."""
         rows = await self._connections.fetch(sql.MATCH_IDS, after, limit)
         return [MatchId(row["match_id"]) for row in rows]
-
-    async def newest(self, before: MatchId | None = None, limit: int = 1000) -> list[Listed]:
-        """Return matches, the newest first. See `MatchStore.newest`."""
-        rows = await self._connections.fetch(sql.NEWEST, before, limit)
-        return [
-            Listed(
-                _head(MatchId(row["match_id"]), row),
-                StoredRecord(1, row["first_last_seq"], row["first_hash"], row["first_bytes"]),
-                row["quarantined"],
-            )
-            for row in rows
-        ]
 
     async def records(
         self, match_id: MatchId, after_seq: int, limit: int = RECORDS_MAX
@@ -228,6 +223,12 @@ class PostgresMatchStore:
             [position.complete for position in ordered],
         )
 
+    async def admit(self, match_id: MatchId, fence: int, player_id: str) -> Ok | Fenced:
+        """Add a guest. See `MatchStore.admit`."""
+        row = await self._connections.fetchrow(sql.ADMIT, match_id, fence, player_id)
+        assert row is not None
+        return Ok() if row["outcome"] == "ok" else Fenced()
+
     async def quarantine(self, match_id: MatchId, reason: str) -> None:
         """Mark a match that does not check out. See `MatchStore.quarantine`."""
         await self._connections.fetch(sql.QUARANTINE, match_id, reason)
@@ -235,11 +236,6 @@ class PostgresMatchStore:
     async def release(self, match_id: MatchId) -> None:
         """Take a match out of quarantine. See `MatchStore.release`."""
         await self._connections.fetch(sql.RELEASE, match_id)
-
-    async def quarantined(self) -> dict[MatchId, str]:
-        """Return all matches in quarantine. See `MatchStore.quarantined`."""
-        rows = await self._connections.fetch(sql.QUARANTINED)
-        return {MatchId(row["match_id"]): row["reason"] for row in rows}
 
     async def now_ms(self) -> int:
         """Return the database's time. See `MatchStore.now_ms`."""
@@ -260,27 +256,6 @@ def _outcome(row: asyncpg.Record) -> Ok | Dup | Conflict | Fenced:
         case outcome:
             assert outcome == "conflict", outcome
             return Conflict()
-
-
-def _head(match_id: MatchId, row: asyncpg.Record) -> Head:
-    signed = None
-    if row["head_key_id"] is not None:
-        signed = SignedHead(
-            last_seq=row["seq"],
-            hash=row["hash"],
-            ended=True,
-            key_id=row["head_key_id"],
-            signature=row["head_signature"],
-        )
-    return Head(
-        match_id=match_id,
-        seq=row["seq"],
-        hash=row["hash"],
-        fence=row["fence"],
-        status=Status(row["status"]),
-        signed=signed,
-        published_seq=row["published_seq"],
-    )
 
 
 def _stored(row: asyncpg.Record) -> StoredRecord:

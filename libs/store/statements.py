@@ -3,7 +3,8 @@
 from typing import Final
 
 CREATE: Final = """
-    SELECT match_engine.create_match($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+    SELECT match_engine.create_match(
+        $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
 """
 
 APPEND: Final = """
@@ -46,18 +47,6 @@ MATCH_IDS: Final = """
     SELECT match_id::text AS match_id FROM match_engine.match_head
     WHERE $1::uuid IS NULL OR match_id > $1
     ORDER BY match_id LIMIT $2
-"""
-
-NEWEST: Final = """
-    SELECT h.match_id::text AS match_id, h.seq, h.hash, h.fence, h.status, h.head_key_id,
-           h.head_signature, p.seq AS published_seq, r.last_seq AS first_last_seq,
-           r.hash AS first_hash, r.bytes AS first_bytes, q.match_id IS NOT NULL AS quarantined
-    FROM match_engine.match_head h
-    JOIN match_engine.match_published p USING (match_id)
-    JOIN match_engine.record r ON r.match_id = h.match_id AND r.first_seq = 1
-    LEFT JOIN match_engine.quarantine q ON q.match_id = h.match_id
-    WHERE $1::uuid IS NULL OR h.match_id < $1
-    ORDER BY h.match_id DESC LIMIT $2
 """
 
 # Records lie end to end, so the one that holds event $2 + 1 is the last that begins at or before
@@ -106,8 +95,12 @@ QUARANTINE: Final = """
 
 RELEASE: Final = "DELETE FROM match_engine.quarantine WHERE match_id = $1"
 
-QUARANTINED: Final = """
-    SELECT match_id::text AS match_id, reason FROM match_engine.quarantine ORDER BY match_id
+ADMIT: Final = "SELECT match_engine.admit($1, $2, $3) AS outcome"
+
+# Read after the fence was raised: who is let in from then on is let in by whoever raised it.
+ACCESS: Final = """
+    SELECT (SELECT watching FROM match_engine.match_label WHERE match_id = $1) AS watching,
+           ARRAY(SELECT player_id::text FROM match_engine.match_guest WHERE match_id = $1) AS guests
 """
 
 NOW_MS: Final = "SELECT match_engine.now_ms() AS now_ms"

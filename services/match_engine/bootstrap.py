@@ -13,7 +13,7 @@ from libs.chassis.server import GrpcServer
 from libs.chassis.together import cancel_all
 from libs.eventlog.ports import EventLog
 from libs.kernel.reasons import Reason
-from libs.store.ports import MatchStore
+from libs.store.directory import EngineStore
 from libs.store.postgres import PostgresMatchStore
 from libs.store.postgres_ownership import PostgresOwnership
 from opolyx.engine.v1 import engine_service_pb2_grpc as engine_grpc
@@ -30,6 +30,7 @@ from services.match_engine.arming import Arming
 from services.match_engine.database_clock import DatabaseClock
 from services.match_engine.deciding import Decider
 from services.match_engine.ground import Ground, GroundOf
+from services.match_engine.labelling import Labelling
 from services.match_engine.live import Listener
 from services.match_engine.matches import Matches
 from services.match_engine.ownership import Leaseholder, LeaseTerms
@@ -121,7 +122,17 @@ class _Engine:
             self._holder.outages_of,
             draws_of=ground.draws_of,
         )
+        self._surround(section, ground, log, timer)
+        self._serve(store, keys, ground.listeners)
+        self._holder.tell(self._give_up)
+
+    def _surround(
+        self, section: EngineSettings, ground: Ground, log: EventLog, timer: Channel
+    ) -> None:
+        """Make what goes on beside the commands."""
+        store = ground.store
         self._publisher = Publisher(store, log, lambda: self._holder.shards)
+        self._labelling = Labelling(store)
         self._snapshots = Snapshots(store, every=section.snapshot_events)
         self._arming = Arming(timer, self._matches.loaded, linger_s=ground.linger_s)
         self._sweeper = Sweeper(
@@ -132,10 +143,8 @@ class _Engine:
             arm=self._arming.tell,
             clock=self._clock,
         )
-        self._serve(store, keys, ground.listeners)
-        self._holder.tell(self._give_up)
 
-    def _serve(self, store: MatchStore, keys: SigningKeys, listeners: Iterable[Listener]) -> None:
+    def _serve(self, store: EngineStore, keys: SigningKeys, listeners: Iterable[Listener]) -> None:
         pushes = Pushes()
         # Who plays is told first (W7).
         ours: list[Listener] = [pushes, self._arming, self._publisher, self._snapshots]
@@ -191,7 +200,7 @@ class _Engine:
 
     def _help(self) -> Iterable[Coroutine[Any, Any, None]]:
         """Return what goes on until the last record is on its way."""
-        return self._holder.run(), self._tell_health(), self._snapshots.run()
+        return self._holder.run(), self._tell_health(), self._snapshots.run(), self._labelling.run()
 
     def _play(self) -> Iterable[Coroutine[Any, Any, None]]:
         """Return what plays by itself, and must not when the end has begun."""

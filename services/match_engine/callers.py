@@ -1,21 +1,26 @@
 """Who asks, and what that is in a match: a seat, somebody who looks, or nobody."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from libs.chassis import identity
 from libs.chassis.status import refused
+from libs.kernel.ids import is_uuid
 from libs.kernel.reasons import Reason
 from libs.rules import events as e
 from libs.rules.match import Match
+from libs.store.access import Access, Watching
 from opolyx.engine.v1 import caller_pb2 as pb
+from services.match_engine.allowed import BELIEVED
+from services.match_engine.live import LiveMatch
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A person, who may have a seat, or an operator, who is a person too."""
+    """A person, who may have a seat; an operator is one too, and sees everything."""
 
     player_id: str
+    is_operator: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ def caller_of(message: pb.Caller) -> Caller:
         case "bot_seat":
             return BotSeat(message.bot_seat)
         case "operator_id":
-            return Person(message.operator_id)
+            return Person(message.operator_id, is_operator=True)
         case "service":
             return Serving(message.service)
         case None:
@@ -56,11 +61,16 @@ def caller_of(message: pb.Caller) -> Caller:
 
 
 def present_caller() -> Caller:
-    """Return on whose behalf the call is made that is being handled."""
+    """Return on whose behalf the call is made that is being handled.
+
+    Who calls for others calls for nobody where it does not say for whom, and never as itself.
+    """
     made_by = identity.caller()
     if made_by.on_behalf is not None:
         return caller_of(made_by.on_behalf)
-    return Serving(made_by.service) if made_by.service else Nobody()
+    if made_by.service is None or made_by.service in BELIEVED:
+        return Nobody()
+    return Serving(made_by.service)
 
 
 def is_automatic(caller: Caller) -> bool:
@@ -95,17 +105,40 @@ def seat_of(caller: Caller, match: Match) -> int:
     return seat
 
 
-def may_see(caller: Caller, specs: Sequence[e.SeatSpec]) -> bool:  # noqa: ARG001 - private ones will ask
-    """Tell whether *caller* may see the match of these seats. In this release all are public."""
-    return True
+def may_see(caller: Caller, players: Iterable[str], access: Access) -> bool:
+    """Tell whether *caller* may see a match in which these people sit.
+
+    Services may, the bot runner among them, whichever seat it acts for; and operators.
+    """
+    if access.watching is Watching.EVERYBODY:
+        return True
+    match caller:
+        case Person(player_id, is_operator):
+            is_guest = access.watching is Watching.INVITED and player_id in access.guests
+            return is_operator or (bool(player_id) and (is_guest or player_id in players))
+        case BotSeat() | Serving():
+            return True
+        case Nobody():
+            return False
 
 
-def check_sees(caller: Caller, match: Match) -> None:
+def seen_by(caller: Caller) -> str | None:
+    """Return by whom what *caller* may see is seen, as `Wanted.seen_by` has it: None sees all."""
+    match caller:
+        case Person(player_id, is_operator):
+            return None if is_operator else player_id if is_uuid(player_id) else ""
+        case BotSeat() | Serving():
+            return None
+        case Nobody():
+            return ""
+
+
+def check_sees(caller: Caller, live: LiveMatch) -> None:
     """Go on if *caller* may see a match.
 
     Raises:
         RefusedError: MATCH_NOT_FOUND, as if it were not there.
 
     """
-    if not may_see(caller, match.specs):
+    if not may_see(caller, (spec.player for spec in live.match.specs), live.access):
         raise refused(Reason.MATCH_NOT_FOUND)

@@ -8,6 +8,7 @@ from libs.kernel.reasons import Reason
 from libs.store.ports import MatchStore
 from libs.wire.record import StoredRecord, open_envelope
 from opolyx.engine.v1 import engine_service_pb2 as pb
+from services.match_engine.access import watching_message
 from services.match_engine.deciding import Decider
 from services.match_engine.followed import Followed
 from services.match_engine.live import LiveMatch
@@ -82,4 +83,5 @@ def _started(live: LiveMatch, page: list[StoredRecord]) -> pb.FollowResponse.Sta
         chain_hash=chain_hash,
         head_sequence=live.chain.last_seq,
         ended=live.is_over,
+        watching=watching_message(live.access),
     )

@@ -18,7 +18,9 @@ from libs.wire.record import SYSTEM
 from libs.wire.refusals import tell
 from libs.wire.request_hash import request_hash
 from opolyx.match.v1 import match_service_pb2 as pb
+from services.match_engine.access import access_of
 from services.match_engine.appending import COMMANDS, Request, wake_of
+from services.match_engine.labelling import label_of
 from services.match_engine.live import Accepted, Entry, LiveMatch
 from services.match_engine.matches import Matches
 from services.match_engine.replies import reply_again
@@ -75,7 +77,7 @@ class Creator:
         chain = Chain(match_id, FIRST_FENCE)
         stored = chain.join(command_id, SYSTEM, stamp_ms, decision)
         entry = Entry(stored, command_id, request.request_hash, stamp_ms)
-        live = LiveMatch(match, chain, draws, [entry])
+        live = LiveMatch(match, chain, draws, [entry], access_of(asked.access))
         found = await self._write(live, entry, seed)
         if found is not None:
             return await self._reply_again(match_id, request, found)
@@ -93,8 +95,10 @@ class Creator:
             at_ms=entry.at_ms,
         )
         sealed = self._seeds.seal(live.match_id, seed)
+        # In the same step as the match: there is none that everybody may see for a moment.
+        label, wake = label_of(live.match, live.access), wake_of(live.match)
         for _ in range(ATTEMPTS):
-            outcome = await self._store.create(live.match_id, record, sealed, wake_of(live.match))
+            outcome = await self._store.create(live.match_id, record, sealed, wake, label)
             match outcome:
                 case Ok():
                     return None

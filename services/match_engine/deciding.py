@@ -9,7 +9,7 @@ from libs.kernel.chance import Draws, FairDraws, fresh_secret
 from libs.kernel.clock import Clock
 from libs.kernel.ids import CommandId, MatchId
 from libs.kernel.reasons import Reason
-from libs.store.ports import MatchStore
+from libs.store.ports import Fenced, MatchStore
 from opolyx.match.v1 import match_service_pb2 as pb
 from services.match_engine.appending import MovedError, Scribe
 from services.match_engine.creating import Creator
@@ -52,6 +52,7 @@ class Decider:
 
         *draws_of* makes the chance of a match that is new.
         """
+        self._store = store
         self._matches = matches
         self._clock = clock
         self._turns = Turns()
@@ -109,6 +110,30 @@ class Decider:
             )
 
         return await self._turns.take(match_id, work)
+
+    async def admit(self, match_id: MatchId, player_id: str) -> None:
+        """Let a guest see a match from now on, whether it can be played or not.
+
+        Raises:
+            RefusedError: MATCH_NOT_FOUND, NOT_OWNER_OF_SHARD, OVERLOADED.
+            StoreUnavailableError: it may be done or not.
+
+        """
+
+        async def work() -> None:
+            self._matches.check_owned(match_id)
+            live, head = self._matches.find(match_id), await self._store.head(match_id)
+            if head is None:
+                raise refused(Reason.MATCH_NOT_FOUND)
+            fence = head.fence if live is None else live.chain.fence
+            # Whoever has loaded the match under a later one may not hear of the guest.
+            if await self._store.admit(match_id, fence, player_id) == Fenced():
+                self._matches.drop(match_id, Reason.NOT_OWNER_OF_SHARD)
+                raise refused(Reason.NOT_OWNER_OF_SHARD)
+            if live is not None:
+                live.admit(player_id)
+
+        await self._turns.take(match_id, work)
 
     async def read(self, match_id: MatchId) -> LiveMatch:
         """Return a match, loading it if need be. What it shows is durable.

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from libs.kernel.chance import Draws, FairDraws
 from libs.kernel.clock import Clock
 from libs.kernel.ids import MatchId
+from libs.store.directory import EngineStore
 from libs.store.ownership import Ownership
-from libs.store.ports import MatchStore
 from services.match_engine.arming import LINGER_S
 from services.match_engine.live import Listener
 
@@ -29,7 +29,7 @@ class Ground:
 
     """
 
-    store: MatchStore
+    store: EngineStore
     ownership: Ownership
     clock: Clock | None = None
     draws_of: DrawsOf = FairDraws

@@ -12,7 +12,6 @@ from libs.rules import commands as c
 from libs.rules import events as e
 from libs.rules.clocks import fires_at, open_deadlines
 from libs.rules.decide import play
-from libs.rules.match import Match
 from libs.rules.operating import OUTAGE_MS_MOST
 from libs.rules.refusals import Refusal
 from libs.store.ownership import Outage
@@ -32,8 +31,8 @@ from services.match_engine.live import Accepted, Entry, LiveMatch
 from services.match_engine.matches import Matches
 from services.match_engine.replies import reply_again, reused
 
-CommandOf = Callable[[Match], c.Command]
-"""Finds out the command from the state: whose seat it is, the match alone knows.
+CommandOf = Callable[[LiveMatch], c.Command]
+"""Finds out the command from the match: whose seat it is, that alone knows.
 
 It may raise `RefusedError` and `MalformedError`.
 """
@@ -124,7 +123,7 @@ class Judge:
             MalformedError: what its `command_of` raised.
 
         """
-        command = order.command_of(live.match)
+        command = order.command_of(live)
         kind = KINDS[type(command)]
         with traces.deciding(kind, live.match_id) as span:
             try:

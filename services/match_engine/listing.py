@@ -1,22 +1,22 @@
-"""Lists: matches, the newest first, rule sets, and the keys of heads."""
+"""Lists of matches, the newest first, as the store has them: whoever owns them."""
+
+from __future__ import annotations
 
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from libs.kernel.ids import MatchId
+from libs.kernel.ids import MatchId, is_uuid
 from libs.rules import events as e
-from libs.store.ports import Listed, MatchStore, Status
+from libs.store.access import PUBLIC
+from libs.store.directory import Directory, Listed, Wanted
+from libs.store.ports import Status
 from libs.wire.events import NewerSchemaError, UnreadableError
 from libs.wire.record import decode
 from libs.wire.writers import spec_message
+from opolyx.admin.v1 import admin_service_pb2 as admin_pb
 from opolyx.match.v1 import match_pb2 as pb
-from services.match_engine.callers import Caller, Person, may_see
-
-PAGE: Final = 200
-"""How many matches are read from the store at a time."""
-
-LOOKED_AT_MAX: Final = 2_000
-"""How many matches are looked at for one page: one that finds few of them ends early (start)."""
+from services.match_engine.access import watching_message
+from services.match_engine.callers import Caller, Person, seen_by
 
 _STATUSES: Final = {
     Status.LIVE: pb.MatchSummary.STATUS_RUNNING,
@@ -26,67 +26,70 @@ _STATUSES: Final = {
 }
 
 
-class Summaries(NamedTuple):
+class Found(NamedTuple):
     """Some matches; *next_before* is where the next page begins, None if this is the last."""
 
-    matches: list[pb.MatchSummary]
+    matches: list[admin_pb.FoundMatch]
     next_before: MatchId | None
 
 
-class Wanted(NamedTuple):
-    """Which matches are asked for: of a status, 0 for any, and only the caller's own if *mine*."""
-
-    status: int
-    mine: bool
-
-
 class Listing:
-    """Lists matches as the store has them, whoever owns them: what is in it is durable."""
+    """Lists matches. What is in the store is durable, so that any engine may."""
 
-    def __init__(self, store: MatchStore) -> None:
-        self._store = store
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
 
-    async def matches(
-        self, caller: Caller, wanted: Wanted, *, before: MatchId | None, limit: int
-    ) -> Summaries:
-        """Return matches that the caller may see and wants, from before *before* down.
+    async def visible(
+        self,
+        caller: Caller,
+        status: pb.MatchSummary.Status.ValueType,
+        *,
+        mine: bool,
+        before: MatchId | None,
+        limit: int,
+    ) -> Found:
+        """Return matches that *caller* may see, or has a seat in if *mine*, from *before* down."""
+        wanted = replace(of_status(status), seen_by=seen_by(caller))
+        if mine:
+            player = caller.player_id if isinstance(caller, Person) else ""
+            if not is_uuid(player):
+                return Found([], None)
+            wanted = replace(wanted, player=player)
+        return await self.found(wanted, before=before, limit=limit)
 
-        There is no index of who sits where. Those that are asked for are found among the newest,
-        `LOOKED_AT_MAX` at a time; a page may so be short, or empty, and not be the last.
+    async def found(self, wanted: Wanted, *, before: MatchId | None, limit: int) -> Found:
+        """Return matches that are asked for, from before *before* down.
+
+        Those of which this release can say nothing are left out: such a page is short, or empty.
         """
-        found: list[pb.MatchSummary] = []
-        for _ in range(LOOKED_AT_MAX // PAGE):
-            listed = await self._store.newest(before, PAGE)
-            for each in listed:
-                summary = _summary(caller, wanted, each)
-                if summary is not None and len(found) == limit:
-                    return Summaries(found, before)
-                before = each.head.match_id
-                if summary is not None:
-                    found.append(summary)
-            if len(listed) < PAGE:
-                return Summaries(found, None)
-        return Summaries(found, before)
+        listed = await self._directory.listed(wanted, before, limit + 1)
+        page, has_more = listed[:limit], len(listed) > limit
+        found = [each for each in map(_found, page) if each is not None]
+        return Found(found, page[-1].head.match_id if has_more else None)
 
 
-def _summary(caller: Caller, wanted: Wanted, listed: Listed) -> pb.MatchSummary | None:
-    """Describe a match, if it is one of those that are asked for."""
+def of_status(status: pb.MatchSummary.Status.ValueType) -> Wanted:
+    """Return that matches of a status are asked for; of any if it is unspecified."""
+    if status == pb.MatchSummary.STATUS_UNSPECIFIED:
+        return Wanted()
+    if status == pb.MatchSummary.STATUS_QUARANTINED:
+        return Wanted(quarantined=True)
+    statuses = tuple(each for each, message in _STATUSES.items() if message == status)
+    return Wanted(statuses=statuses, quarantined=False)
+
+
+def _found(listed: Listed) -> admin_pb.FoundMatch | None:
+    """Describe a match; None for one of a newer engine, or a broken one."""
     status = pb.MatchSummary.STATUS_QUARANTINED
     if not listed.quarantined:
         status = _STATUSES[listed.head.status]
-    if wanted.status not in (pb.MatchSummary.STATUS_UNSPECIFIED, status):
-        return None
     try:
         record = decode(listed.first.data)
     except (UnreadableError, NewerSchemaError):
-        return None  # a newer engine's, or broken: nothing can be said of it here
+        return None
     created = record.events[0]
     assert isinstance(created, e.MatchCreated), listed.head.match_id
-    if not may_see(caller, created.seats):
-        return None
-    if wanted.mine and not _has_seat(caller, created.seats):
-        return None
-    return pb.MatchSummary(
+    summary = pb.MatchSummary(
         match_id=listed.head.match_id,
         rule_set=created.rule_set,
         status=status,
@@ -94,9 +97,5 @@ def _summary(caller: Caller, wanted: Wanted, listed: Listed) -> pb.MatchSummary 
         seats=[spec_message(replace(spec, cards=())) for spec in created.seats],
         created_ms=record.at_ms,
     )
-
-
-def _has_seat(caller: Caller, seats: tuple[e.SeatSpec, ...]) -> bool:
-    if not isinstance(caller, Person) or not caller.player_id:
-        return False
-    return any(spec.player == caller.player_id for spec in seats)
+    access = listed.label.access if listed.label is not None else PUBLIC
+    return admin_pb.FoundMatch(summary=summary, watching=watching_message(access))

@@ -14,7 +14,7 @@ from libs.wire.rule_sets import board_message, rule_set_message
 from opolyx.match.v1 import match_pb2, rule_set_pb2
 from opolyx.match.v1 import match_service_pb2 as pb
 from services.match_engine.callers import present_caller
-from services.match_engine.listing import Listing, Wanted
+from services.match_engine.listing import Listing
 from services.match_engine.signing import SigningKeys
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -37,14 +37,16 @@ class Lists:
             checks.add("status", f"{request.status} is no value that is known here")
         position = page_position(request, checks, is_uuid)
         checks.finish()
-        found = await self._listing.matches(
+        found = await self._listing.visible(
             present_caller(),
-            Wanted(request.status, request.mine),
+            request.status,
+            mine=request.mine,
             before=MatchId(position) if position else None,
             limit=limit,
         )
         token = next_page_token(request, found.next_before) if found.next_before else ""
-        return pb.ListMatchesResponse(matches=found.matches, next_page_token=token)
+        summaries = [each.summary for each in found.matches]
+        return pb.ListMatchesResponse(matches=summaries, next_page_token=token)
 
     async def ListRuleSets(
         self, request: pb.ListRuleSetsRequest, context: Context

@@ -10,6 +10,7 @@ from libs.kernel.reasons import Reason
 from libs.kernel.shards import shard_of
 from libs.rules import phases
 from libs.rules.match import Match
+from libs.store.access import PUBLIC, Access
 from libs.store.ports import Status
 from libs.wire.chain import Chain
 from libs.wire.record import StoredRecord
@@ -65,22 +66,29 @@ class LiveMatch:
         status: what the head says of the match.
         draws: the match's chance, as secret as its seed while the match goes on.
         shard: the match's shard.
+        access: who may see it, beside those who sit in it.
         settled_outage: the number of the last outage that is known to have been paid back (T8).
 
     """
 
     __slots__ = (
-        *("_by_command", "_recent", "chain", "draws"),
+        *("_by_command", "_recent", "access", "chain", "draws"),
         *("match", "settled_outage", "shard", "status"),
     )
 
     def __init__(
-        self, match: Match, chain: Chain, draws: Draws, recent: Sequence[Entry] = ()
+        self,
+        match: Match,
+        chain: Chain,
+        draws: Draws,
+        recent: Sequence[Entry] = (),
+        access: Access = PUBLIC,
     ) -> None:
         """Show *match* at the end of *chain*; *recent* are the last records, in order."""
         self.match = match
         self.chain = chain
         self.draws = draws
+        self.access = access
         self.shard = shard_of(chain.match_id)
         self.settled_outage = 0
         self.status = status_of(match)
@@ -104,6 +112,10 @@ class LiveMatch:
         if not self._recent or self._recent[0].record.first_seq > after_seq + 1:
             return None
         return [entry.record for entry in self._recent if entry.record.last_seq > after_seq]
+
+    def admit(self, player_id: str) -> None:
+        """Let a guest see the match, as the store has it already."""
+        self.access = self.access.with_guest(player_id)
 
     def known(self, command_id: CommandId) -> Entry | None:
         """Return what a command did if it is among the last; None says nothing (W3)."""

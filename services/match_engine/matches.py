@@ -174,7 +174,7 @@ class Matches:
         replay = await self._replayed(loaded)
         is_over = replay.check_end(loaded.head)
         seed = SPENT if is_over else await self._seed(match_id)
-        return replay.live(loaded.head.fence, seed, self._draws_of)
+        return replay.live(loaded.head.fence, seed, self._draws_of, loaded.access)
 
     async def _replayed(self, loaded: Loaded) -> Replay:
         """Go over the records that were loaded, or over all of them if the snapshot is wrong."""

@@ -1,5 +1,6 @@
 """What a request for a new match must have before the rules look at it."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from libs.kernel.ids import is_uuid
@@ -9,6 +10,9 @@ from opolyx.record.v1 import event_pb2
 
 TEXT_MAX: Final = 64
 """How long the name of a rule set or of a strength may be, in characters."""
+
+GUESTS_MAX: Final = 1_000
+"""How many may be invited to watch a match before it is made."""
 
 _VERSION_AT: Final = 14
 _PERSON: Final = event_pb2.SeatSpec.KIND_PERSON
@@ -38,4 +42,15 @@ def check_new_match(request: pb.CreateMatchRequest) -> None:
             seen.add(spec.player)
         else:
             checks.text(f"seats[{seat}].strength", spec.strength, size_max=TEXT_MAX)
+    _check_guests(checks, request.access.guest_ids)
     checks.finish()
+
+
+def _check_guests(checks: Checks, guest_ids: Sequence[str]) -> None:
+    if len(guest_ids) > GUESTS_MAX:
+        checks.add("access.guest_ids", f"must be {GUESTS_MAX} at most")
+        return
+    for n, guest_id in enumerate(guest_ids):
+        checks.uuid(f"access.guest_ids[{n}]", guest_id)
+        if n and guest_id <= guest_ids[n - 1]:
+            checks.add(f"access.guest_ids[{n}]", "is not in ascending order")

@@ -11,7 +11,7 @@ from libs.chassis.status import refused
 from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
 from libs.rules.match import Match
-from libs.store.ports import MatchStore
+from libs.store.directory import EngineStore
 from libs.wire.heads import SignedHead
 from libs.wire.record import StoredRecord
 from libs.wire.requests import MalformedError, Violation
@@ -20,6 +20,7 @@ from services.match_engine.deciding import Decider
 from services.match_engine.history import History, PastEvent
 from services.match_engine.live import LiveMatch
 from services.match_engine.pushes import Pushed, Pushes
+from services.match_engine.seeing import Seeing
 from services.match_engine.signing import SigningKeys
 
 PATIENCE_S: Final = 1.0
@@ -56,13 +57,14 @@ class Reading:
     """
 
     def __init__(
-        self, decider: Decider, store: MatchStore, pushes: Pushes, keys: SigningKeys
+        self, decider: Decider, store: EngineStore, pushes: Pushes, keys: SigningKeys
     ) -> None:
         self._decider = decider
         self._store = store
         self._history = History(store)
         self._pushes = pushes
         self._keys = keys
+        self._seeing = Seeing(store)
 
     async def now(
         self, caller: Caller, match_id: MatchId, *, min_sequence: int | None = None
@@ -136,8 +138,9 @@ class Reading:
         return self._keys.sign(match_id, sequence, hash_then, ended=False)
 
     async def _live(self, caller: Caller, match_id: MatchId, at_least: int) -> LiveMatch:
-        live = await self._decider.read(match_id)
-        check_sees(caller, live.match)
+        async with self._seeing.veiled(caller, match_id):
+            live = await self._decider.read(match_id)
+        check_sees(caller, live)
         if live.chain.last_seq < at_least:
             await self._wait(match_id, at_least)
             live = await self._decider.read(match_id)

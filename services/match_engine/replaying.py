@@ -13,6 +13,7 @@ from libs.rules.evolve import apply
 from libs.rules.match import Match
 from libs.rules.rule_sets import UnknownRuleSetError
 from libs.rules.snapshot import load
+from libs.store.access import PUBLIC, Access
 from libs.store.ports import Head, Snapshot
 from libs.wire.chain import BrokenChainError, Chain, ChainReader
 from libs.wire.events import UnreadableError
@@ -82,7 +83,11 @@ class Replay:
             raise DamagedError(what) from error
 
     def live(
-        self, fence: int, seed: bytes, draws_of: Callable[[MatchId, bytes], Draws] = FairDraws
+        self,
+        fence: int,
+        seed: bytes,
+        draws_of: Callable[[MatchId, bytes], Draws] = FairDraws,
+        access: Access = PUBLIC,
     ) -> LiveMatch:
         """Return the match as it is now, for its writer; *seed* is `SPENT` once it is over.
 
@@ -101,7 +106,7 @@ class Replay:
             if match.phase != phases.SEEDING:
                 draws.bind(match.client_seeds)
         chain = Chain.behind(last, self._reader.last_hash, fence)
-        return LiveMatch(match, chain, draws, list(self._recent))
+        return LiveMatch(match, chain, draws, list(self._recent), access)
 
     def check_end(self, head: Head) -> bool:
         """See that the stream ends as the head says; returns whether the match is over.

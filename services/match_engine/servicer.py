@@ -16,7 +16,7 @@ from libs.kernel.reasons import Reason
 from libs.rules.explain import explain, why_not
 from libs.rules.legal import legal_commands
 from libs.rules.views import view
-from libs.store.ports import MatchStore
+from libs.store.directory import EngineStore
 from libs.wire.commands import command_of
 from libs.wire.paging import is_number, next_page_token, page_position
 from libs.wire.refusals import refused_message, tell
@@ -50,7 +50,7 @@ class MatchServicer(Lists, pb_grpc.MatchServiceServicer):
         self,
         *,
         decider: Decider,
-        store: MatchStore,
+        store: EngineStore,
         keys: SigningKeys,
         clock: Clock,
         pushes: Pushes,
@@ -60,7 +60,7 @@ class MatchServicer(Lists, pb_grpc.MatchServiceServicer):
         self._decider = decider
         self._clock = clock
         self._draining = draining
-        self._submitting = Submitting(decider, clock)
+        self._submitting = Submitting(decider, store, clock)
         self._firing = Firing(decider)
         self._reading = Reading(decider, store, pushes, keys)
         super().__init__(Listing(store), keys)
@@ -80,6 +80,16 @@ class MatchServicer(Lists, pb_grpc.MatchServiceServicer):
         check_new_match(request)
         accepted = await self._decider.create(request, CommandId(request.command_id))
         return pb.CreateMatchResponse(sequence=accepted.sequence, chain_hash=accepted.chain_hash)
+
+    async def AdmitGuest(
+        self, request: pb.AdmitGuestRequest, context: Context
+    ) -> pb.AdmitGuestResponse:
+        checks = Checks()
+        checks.uuid("match_id", request.match_id)
+        checks.uuid("player_id", request.player_id)
+        checks.finish()
+        await self._decider.admit(MatchId(request.match_id), request.player_id)
+        return pb.AdmitGuestResponse()
 
     async def FireDeadline(
         self, request: pb.FireDeadlineRequest, context: Context

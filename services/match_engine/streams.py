@@ -8,7 +8,7 @@ from libs.chassis.calls import StreamContext
 from libs.chassis.together import first_of
 from libs.kernel.clock import Clock
 from libs.kernel.reasons import Reason
-from libs.store.ports import MatchStore
+from libs.store.directory import EngineStore
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from services.match_engine.catching_up import CatchUp
 from services.match_engine.decide_stream import DecideStream, Deciding
@@ -31,7 +31,7 @@ class EngineServicer:
         self,
         *,
         decider: Decider,
-        store: MatchStore,
+        store: EngineStore,
         pushes: Pushes,
         owns: Callable[[int], bool],
         clock: Clock,
@@ -42,7 +42,7 @@ class EngineServicer:
 
         *owns* tells whether a shard is ours and our lease fresh; *clock* is the decider's.
         """
-        self._deciding = Deciding(Submitting(decider, clock), clock, pulse_s)
+        self._deciding = Deciding(Submitting(decider, store, clock), clock, pulse_s)
         self._following = Following(pushes, CatchUp(decider, store), owns, clock, pulse_s)
         self._draining = draining
         self._open: set[DecideStream | FollowStream] = set()

@@ -8,13 +8,14 @@ from libs.kernel.clock import Clock
 from libs.kernel.ids import CommandId, MatchId
 from libs.rules import commands as c
 from libs.rules.events import NOBODY
-from libs.rules.match import Match
+from libs.store.directory import Directory
 from libs.wire.commands import command_of
 from libs.wire.requests import Checks
 from opolyx.match.v1 import match_service_pb2 as pb
 from services.match_engine.callers import Caller, check_sees, is_automatic, seat_of
 from services.match_engine.deciding import Decider
-from services.match_engine.live import Accepted
+from services.match_engine.live import Accepted, LiveMatch
+from services.match_engine.seeing import Seeing
 
 COMMAND_BYTES_MAX: Final = 4 * 1024
 
@@ -22,9 +23,10 @@ COMMAND_BYTES_MAX: Final = 4 * 1024
 class Submitting:
     """Takes the commands of seats, by whichever way they come."""
 
-    def __init__(self, decider: Decider, clock: Clock) -> None:
+    def __init__(self, decider: Decider, directory: Directory, clock: Clock) -> None:
         """Have commands decided by *decider*; *clock* is the one that it decides by."""
         self._decider = decider
+        self._seeing = Seeing(directory)
         self._clock = clock
 
     async def submit(
@@ -40,13 +42,16 @@ class Submitting:
         _check(caller, request)
         asked = command_of(request.command, NOBODY)
         has_expectation = request.HasField("expected_sequence")
-        accepted = await self._decider.submit(
-            MatchId(request.match_id),
-            CommandId(request.command_id),
-            _seated(caller, asked),
-            expected_sequence=request.expected_sequence if has_expectation else None,
-            queue_until_ms=None if timeout_ms is None else self._clock.now_ms() + int(timeout_ms),
-        )
+        until_ms = None if timeout_ms is None else self._clock.now_ms() + int(timeout_ms)
+        match_id = MatchId(request.match_id)
+        async with self._seeing.veiled(caller, match_id):
+            accepted = await self._decider.submit(
+                match_id,
+                CommandId(request.command_id),
+                _seated(caller, asked),
+                expected_sequence=request.expected_sequence if has_expectation else None,
+                queue_until_ms=until_ms,
+            )
         return accepted_message(accepted)
 
 
@@ -70,11 +75,11 @@ def _check(caller: Caller, request: pb.SubmitCommandRequest) -> None:
     checks.finish()
 
 
-def _seated(caller: Caller, asked: c.SeatCommand) -> Callable[[Match], c.Command]:
+def _seated(caller: Caller, asked: c.SeatCommand) -> Callable[[LiveMatch], c.Command]:
     """Return what finds the seat of *caller*, which is known when the match is."""
 
-    def command_in(match: Match) -> c.Command:
-        check_sees(caller, match)
-        return replace(asked, seat=seat_of(caller, match))
+    def command_in(live: LiveMatch) -> c.Command:
+        check_sees(caller, live)
+        return replace(asked, seat=seat_of(caller, live.match))
 
     return command_in

@@ -178,14 +178,15 @@ async def test_what_a_service_says_of_its_caller_must_be_readable(
     assert not served.servicer.reached.is_set()
 
 
+@pytest.mark.parametrize("said", [Caller(player_id="bob"), Caller()], ids=["somebody", "nobody"])
 @pytest.mark.parametrize("who", ["ann", "timer"])
 async def test_nobody_else_can_call_on_behalf_of_others(
-    serve: Serve, terms: Terms, issuer: DevelopmentIssuer, who: str
+    serve: Serve, terms: Terms, issuer: DevelopmentIssuer, who: str, said: Caller
 ) -> None:
     served = await serve(terms)
     token = issuer.issue("ann") if who == "ann" else issuer.issue_for_service(who)
-    bob = Caller(player_id="bob").SerializeToString()
-    metadata = (("authorization", f"Bearer {token}"), ("opolyx-caller-bin", bob))
+    behalf = ("opolyx-caller-bin", said.SerializeToString())
+    metadata = (("authorization", f"Bearer {token}"), behalf)
 
     got = await answer(served.stub.say("on behalf", metadata=metadata))
 

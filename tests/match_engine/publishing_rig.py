@@ -76,7 +76,7 @@ class Game:
         record = a_record(chain.last_seq + 1, events)
         stored = record.stored
         if not chain.last_seq:
-            assert await self._store.create(self.match_id, record, SEED, None) == Ok()
+            assert await self._store.create(self.match_id, record, SEED, None, None) == Ok()
         else:
             signed = self.signed(stored) if ends else None
             status = Status.ENDED if ends else Status.LIVE

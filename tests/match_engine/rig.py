@@ -30,9 +30,9 @@ from libs.rules.events import DeadlineSet
 from libs.rules.legal import LegalCommands
 from libs.rules.match import Match
 from libs.rules.views import View
+from libs.store.directory import EngineStore
 from libs.store.memory import Fault, MemoryMatchStore
 from libs.store.ownership import Outage
-from libs.store.ports import MatchStore
 from libs.wire.chain import follow
 from libs.wire.heads import SigningKey
 from libs.wire.record import StoredRecord
@@ -145,20 +145,20 @@ class Rig:
         self,
         *,
         clock: ManualClock | None = None,
-        store: MatchStore | None = None,
+        store: EngineStore | None = None,
         capacity: int = CAPACITY,
         name: str = "a rig",
     ) -> None:
         """Make one; rigs of the same *name* make matches of the same ids and seeds."""
         self.clock = clock or ManualClock(START_MS)
-        self.store: MatchStore = store or MemoryMatchStore(self.clock)
+        self.store: EngineStore = store or MemoryMatchStore(self.clock)
         self._ids = SeededIds(name.encode())
         self.faults = Faults()
         self.shards = Shards()
         far = self.store
         if isinstance(far, MemoryMatchStore):
             far = far.seen_through(self.faults)
-        self.far: MatchStore = far
+        self.far: EngineStore = far
         self.seeds = Seeds(Sealer(NOWHERE, {"seal-0001": AESGCM(SEAL_KEY)}))
         self.key = SigningKey(bytes(32), "head-0001")
         self.keys = SigningKeys(self.key)

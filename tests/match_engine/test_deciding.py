@@ -8,9 +8,9 @@ from libs.kernel.ids import CommandId, MatchId, fresh_id
 from libs.kernel.reasons import Reason
 from libs.rules import commands as c
 from libs.rules import phases
-from libs.rules.match import Match
 from libs.rules.snapshot import state_hash
 from libs.wire.record import decode
+from services.match_engine.live import LiveMatch
 from tests.match_engine.rig import START_MS, Rig, Table, a_command_id, a_table, refused_as
 
 
@@ -57,7 +57,7 @@ async def test_a_refused_command_changes_nothing_and_is_decided_anew() -> None:
 async def test_what_the_way_to_the_command_raises_is_raised() -> None:
     table = await a_table()
 
-    def nobody(_: Match) -> c.Command:
+    def nobody(_: LiveMatch) -> c.Command:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

@@ -13,7 +13,6 @@ from libs.store.memory import Fault
 from libs.wire.heads import SigningKey, head_message
 from opolyx.match.v1 import match_pb2
 from opolyx.match.v1 import match_service_pb2 as pb
-from services.match_engine import listing
 from services.match_engine.live import RECENT_MAX
 from tests.match_engine.edge_rig import (
     NOW_MS,
@@ -149,18 +148,12 @@ class TestListMatches:
         assert len(await self.ids(edge)) == 4
 
     @pytest.mark.parametrize("size", [1, 2, 3, 200])
-    async def test_pages_come_without_a_gap(
-        self, edge: Edge, monkeypatch: pytest.MonkeyPatch, size: int
-    ) -> None:
-        monkeypatch.setattr(listing, "PAGE", 2)
+    async def test_pages_come_without_a_gap(self, edge: Edge, size: int) -> None:
         made = [await edge.create([a_bot(), a_bot()]) for _ in range(5)]
 
         assert await self.ids(edge, page_size=size) == sorted(made, reverse=True)
 
-    async def test_one_lists_ones_own(self, edge: Edge, monkeypatch: pytest.MonkeyPatch) -> None:
-        # Few are looked at for a page: those that hold none of mine are empty, and not the last.
-        monkeypatch.setattr(listing, "PAGE", 1)
-        monkeypatch.setattr(listing, "LOOKED_AT_MAX", 2)
+    async def test_one_lists_ones_own(self, edge: Edge) -> None:
         player = a_player()
         mine = []
         for n in range(9):
@@ -170,7 +163,7 @@ class TestListMatches:
             else:
                 await edge.create([a_person(), a_bot()])
         first = await edge.matches_as().ListMatches(
-            pb.ListMatchesRequest(mine=True), metadata=as_person(player)
+            pb.ListMatchesRequest(mine=True, page_size=1), metadata=as_person(player)
         )
 
         assert await self.ids(edge, as_person(player), mine=True) == mine[::-1]

@@ -245,6 +245,7 @@ class TestWhoMayCall:
         only = {
             "SubmitCommand": {"gateway"},
             "CreateMatch": {"lobby"},
+            "AdmitGuest": {"lobby"},
             "FireDeadline": {"timer"},
             "Fire": {"timer"},
             "WatchMatch": set[str](),

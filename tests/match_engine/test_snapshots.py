@@ -55,7 +55,7 @@ class Game:
         chain = self.live.chain
         record = a_record(chain.last_seq + 1, events)
         if not chain.last_seq:
-            await self._store.create(self.match_id, record, SEED, None)
+            await self._store.create(self.match_id, record, SEED, None, None)
         chain.advance(record.stored, AT_MS)
         self._snapshots.committed(self.live, record.stored)
         return record.stored

@@ -19,6 +19,7 @@ from libs.store.ports import (
     Unknown,
 )
 from libs.wire.heads import SignedHead
+from tests.store.contract_directory import DirectoryContract
 from tests.store.contract_streams import StreamContract
 from tests.store.contract_wakes import WakeContract
 from tests.store.records import (
@@ -35,7 +36,7 @@ SCHEMA = 1
 WRITERS = 20
 
 
-class MatchStoreContract(WakeContract, StreamContract):
+class MatchStoreContract(WakeContract, StreamContract, DirectoryContract):
     """The whole port; here W5 and W6: what an append does, and why it may do nothing."""
 
     async def test_an_append_moves_the_head_and_is_read_back(self, rig: Rig) -> None:

@@ -26,7 +26,7 @@ class StreamContract:
     async def test_a_match_begins_with_its_first_record_secret_and_bound(self, rig: Rig) -> None:
         match_id, record = a_match_id(), a_record(1, 2)
 
-        assert await rig.store.create(match_id, record, SEED, AT_MS) == Ok()
+        assert await rig.store.create(match_id, record, SEED, AT_MS, None) == Ok()
 
         head = await rig.store.head(match_id)
         assert head is not None
@@ -37,26 +37,26 @@ class StreamContract:
 
     async def test_a_match_created_again_by_its_command_gets_the_reply(self, rig: Rig) -> None:
         match_id, record = a_match_id(), a_record(1)
-        await rig.store.create(match_id, record, SEED, None)
+        await rig.store.create(match_id, record, SEED, None, None)
         again = a_record(1, command_id=record.command_id)
 
-        outcome = await rig.store.create(match_id, again, SEED, None)
+        outcome = await rig.store.create(match_id, again, SEED, None, None)
 
         assert outcome == Dup(1, record.stored.hash, REQUEST)
 
     async def test_a_match_created_by_another_command_is_a_conflict(self, rig: Rig) -> None:
         match_id = await rig.begin()
 
-        assert await rig.store.create(match_id, a_record(1), SEED, None) == Conflict()
+        assert await rig.store.create(match_id, a_record(1), SEED, None, None) == Conflict()
 
     async def test_a_creation_whose_reply_is_lost_is_unknown_and_can_be_found(
         self, rig: Rig
     ) -> None:
-        await rig.far.create(a_match_id(), a_record(1), SEED, None)
+        await rig.far.create(a_match_id(), a_record(1), SEED, None, None)
         match_id, record = a_match_id(), a_record(1)
         rig.lose_reply()
 
-        outcome = await rig.far.create(match_id, record, SEED, None)
+        outcome = await rig.far.create(match_id, record, SEED, None, None)
 
         found = await rig.far.find_command(match_id, record.command_id)
         assert outcome == Unknown()
@@ -148,26 +148,6 @@ class StreamContract:
         assert found == sorted(set(found))
         assert mine <= set(found)
 
-    async def test_the_newest_matches_come_first_with_the_records_that_made_them(
-        self, rig: Rig
-    ) -> None:
-        older, newer = sorted([await rig.begin(events=2), await rig.begin(events=2)])
-        await rig.store.append(newer, FIRST_FENCE, 2, a_record(3), None, status=Status.FROZEN)
-        await rig.store.quarantine(older, "a test")
-
-        found = await rig.store.newest(None, 1000)
-        behind = await rig.store.newest(newer, 1000)
-        first = await rig.store.newest(None, 1)
-
-        by_id = {listed.head.match_id: listed for listed in found}
-        ids = [listed.head.match_id for listed in found]
-        assert ids == sorted(set(ids), reverse=True)
-        assert found[:1] == first
-        assert behind == [listed for listed in found if listed.head.match_id < newer]
-        assert by_id[newer].head == await rig.store.head(newer)
-        assert (by_id[newer].quarantined, by_id[older].quarantined) == (False, True)
-        assert [by_id[newer].first] == await rig.store.records(newer, 0, 1)
-
     async def test_a_match_is_open_until_it_is_wholly_published(self, rig: Rig) -> None:
         match_id = await rig.begin()
         shard = shard_of(match_id)
@@ -221,19 +201,6 @@ class StreamContract:
         found = await rig.store.snapshot(match_id, 200, schema_version=SCHEMA)
         assert found == _snapshot(200)
         assert await rig.store.snapshot(match_id, 200, schema_version=OTHER_SCHEMA) is None
-
-    async def test_a_quarantined_match_keeps_its_first_reason_until_it_is_released(
-        self, rig: Rig
-    ) -> None:
-        match_id = await rig.begin()
-        await rig.store.quarantine(match_id, "the chain is broken")
-        await rig.store.quarantine(match_id, "still broken")
-
-        listed = await rig.store.quarantined()
-        await rig.store.release(match_id)
-
-        assert listed[match_id] == "the chain is broken"
-        assert match_id not in await rig.store.quarantined()
 
     async def test_time_does_not_stand_still(self, rig: Rig) -> None:
         assert await rig.store.now_ms() > AT_MS

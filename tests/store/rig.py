@@ -4,15 +4,17 @@ from abc import ABC, abstractmethod
 
 from libs.kernel.ids import MatchId
 from libs.kernel.shards import shard_of
-from libs.store.ports import MatchStore, Ok
+from libs.store.access import Label
+from libs.store.directory import EngineStore
+from libs.store.ports import Ok
 from tests.store.records import SEED, a_match_id, a_record
 
 
 class Rig(ABC):
     """A store, and the same one at the end of a line that can be held up or cut."""
 
-    store: MatchStore
-    far: MatchStore
+    store: EngineStore
+    far: EngineStore
 
     @abstractmethod
     def hold(self) -> None:
@@ -30,10 +32,13 @@ class Rig(ABC):
     def lose_reply(self) -> None:
         """Cut the line when the next of `far`'s calls has been committed, before it hears so."""
 
-    async def begin(self, *, wake_at_ms: int | None = None, events: int = 1) -> MatchId:
+    async def begin(
+        self, *, wake_at_ms: int | None = None, events: int = 1, label: Label | None = None
+    ) -> MatchId:
         """Create a match; its creator may append under the first fence."""
         match_id = a_match_id()
-        created = await self.store.create(match_id, a_record(1, events), SEED, wake_at_ms)
+        record = a_record(1, events)
+        created = await self.store.create(match_id, record, SEED, wake_at_ms, label)
         assert created == Ok()
         return match_id
 

@@ -82,7 +82,7 @@ async def test_a_fault_decides_what_an_append_does_and_tells(
 ) -> None:
     store, faulty = await _faulty(fault)
     match_id = a_match_id()
-    await store.create(match_id, a_record(1), SEED, None)
+    await store.create(match_id, a_record(1), SEED, None, None)
 
     outcome = await faulty.append(match_id, FIRST_FENCE, 1, a_record(2), None)
 
@@ -98,7 +98,7 @@ async def test_a_load_without_an_answer_says_so_and_may_have_raised_the_fence(
 ) -> None:
     store, faulty = await _faulty(fault)
     match_id = a_match_id()
-    await store.create(match_id, a_record(1), SEED, None)
+    await store.create(match_id, a_record(1), SEED, None, None)
 
     with pytest.raises(StoreUnavailableError):
         await faulty.fence_and_load(match_id, schema_version=1)
