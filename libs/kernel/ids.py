@@ -5,6 +5,7 @@ its own commands from what they do, as version 5, so that two replicas or a rest
 """
 
 import re
+from base64 import b32encode
 from hashlib import sha1, sha256
 from os import urandom
 from typing import Final, NewType
@@ -35,6 +36,11 @@ def fresh_id(at_ms: int) -> str:
     For what a running process names, such as `MatchId(fresh_id(clock.now_ms()))`.
     """
     return _spell(at_ms.to_bytes(6, "big") + urandom(10), version=7)
+
+
+def fresh_code() -> str:
+    """Return 26 characters of `[a-z2-7]`, 128 bits that nobody can guess: whoever has them may."""
+    return b32encode(urandom(16)).decode("ascii").rstrip("=").lower()
 
 
 class SeededIds:

@@ -1,10 +1,10 @@
 """Puts the lobby together."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from libs.chassis.background import Background
 from libs.chassis.engine_records import EngineRecords
@@ -19,12 +19,15 @@ from libs.eventlog.ports import EventLog
 from libs.kernel.clock import Clock
 from libs.kernel.reasons import Reason
 from opolyx.lobby.v1 import lobby_service_pb2_grpc as pb_grpc
+from services.lobby.admitting import Admitter
 from services.lobby.changes import PostgresChanges
 from services.lobby.edge import Parts, show_rooms
 from services.lobby.feed import RoomFeed
 from services.lobby.handlers import Handlers
 from services.lobby.history import Outcomes
 from services.lobby.history_store import PostgresHistory, PostgresOutcomes
+from services.lobby.idling import Idling
+from services.lobby.inviting import Inviting
 from services.lobby.neighbours import EngineMatches, ProgressionCollections, RunnerBots
 from services.lobby.outbox import PostgresOutbox
 from services.lobby.ports import NeighbourError, Rooms
@@ -64,18 +67,17 @@ async def _open(settings: LobbySettings, foundation: Foundation) -> AsyncIterato
             publisher.ring()
             feed.ring()
 
-        handlers = Handlers(rooms, foundation.clock, on_record)
+        handlers = Handlers(rooms, EngineMatches(engines), foundation.clock, on_record)
         making = await _making(settings, foundation, stack, rooms, handlers, engines)
         reader = _reader(log, PostgresOutcomes(connections), engines, foundation.clock)
-
         background = await stack.enter_async_context(Background())
-        background.keep("lobby_publisher", publisher.run)
-        background.keep("lobby_maker", making.maker.run)
-        background.keep("lobby_reader", reader.run)
-        background.keep("lobby_feed", feed.run)
+        loops = {"publisher": publisher.run, "reader": reader.run, "feed": feed.run}
+        for name, run in (loops | making.loops).items():
+            background.keep(f"lobby_{name}", run)
         parts = Parts(
             handlers=handlers,
             starter=making.starter,
+            inviting=making.inviting,
             rooms=rooms,
             players=players,
             history=PostgresHistory(connections),
@@ -84,8 +86,7 @@ async def _open(settings: LobbySettings, foundation: Foundation) -> AsyncIterato
             idle_ms=idle_ms,
             heartbeat_s=settings.lobby.heartbeat_s,
         )
-        servicer = LobbyServicer(parts)  # type: ignore[abstract] # until it is whole
-        server = _server(settings, foundation, servicer)
+        server = _server(settings, foundation, parts)
         background.start(_drained(server, feed))
         yield await stack.enter_async_context(server)
 
@@ -97,10 +98,11 @@ async def _drained(server: GrpcServer, feed: RoomFeed) -> None:
 
 
 class _Making(NamedTuple):
-    """What makes matches, and what begins to."""
+    """What makes matches and lets guests into them, and what goes on by itself for that."""
 
-    maker: Maker
     starter: Starter
+    inviting: Inviting
+    loops: dict[str, Callable[[], Coroutine[Any, Any, None]]]
 
 
 async def _making(  # noqa: PLR0913, PLR0917 - all that a start takes
@@ -114,10 +116,11 @@ async def _making(  # noqa: PLR0913, PLR0917 - all that a start takes
     peers = foundation.settings.peers
     bots = await stack.enter_async_context(foundation.channel(NAME, peers.bot_runner))
     progression = await stack.enter_async_context(foundation.channel(NAME, peers.progression))
+    matches = EngineMatches(engines)
     maker = Maker(
         rooms,
         handlers,
-        EngineMatches(engines),
+        matches,
         RunnerBots(bots),
         again_s=settings.lobby.start_again_s,
     )
@@ -128,7 +131,14 @@ async def _making(  # noqa: PLR0913, PLR0917 - all that a start takes
         ProgressionCollections(progression),
         reply_s=settings.lobby.start_reply_s,
     )
-    return _Making(maker, starter)
+    admitter = Admitter(rooms, matches, again_s=settings.lobby.start_again_s)
+    inviting = Inviting(
+        rooms, handlers, admitter, foundation.clock, reply_s=settings.lobby.start_reply_s
+    )
+    idle_ms = round(settings.lobby.room_idle_s * 1000)
+    idling = Idling(rooms, handlers, foundation.clock, idle_ms=idle_ms)
+    loops = {"maker": maker.run, "admitter": admitter.run, "idling": idling.run}
+    return _Making(starter, inviting, loops)
 
 
 def _reader(log: EventLog, outcomes: Outcomes, engines: Engines, clock: Clock) -> MatchReader:
@@ -142,7 +152,7 @@ def _reader(log: EventLog, outcomes: Outcomes, engines: Engines, clock: Clock) -
     )
 
 
-def _server(settings: LobbySettings, foundation: Foundation, servicer: LobbyServicer) -> GrpcServer:
+def _server(settings: LobbySettings, foundation: Foundation, parts: Parts) -> GrpcServer:
     terms = foundation.terms(
         NAME,
         settings.lobby,
@@ -151,5 +161,6 @@ def _server(settings: LobbySettings, foundation: Foundation, servicer: LobbyServ
         operational={NeighbourError: Reason.STORE_UNAVAILABLE},
     )
     server = GrpcServer(terms)
+    servicer = LobbyServicer(parts)  # type: ignore[abstract] # until it is whole
     server.add(pb_grpc.add_LobbyServiceServicer_to_server, servicer, SERVICE)
     return server

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from services.lobby.events import USUAL_BOT, Watching
+from services.lobby.room import Room
+
 Cards = tuple[tuple[int, str], ...]
 """A person's best collection cards, as (square, rarity) by square (RENT-6)."""
 
@@ -15,6 +18,19 @@ class CreateRoom:
     rule_set: str
     seat_count: int
     is_listed: bool
+    watching: Watching = Watching.EVERYBODY
+    bot_strength: str = USUAL_BOT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rematch:
+    """Sit down again with those of *played*, in the room that waits for them or in a new one.
+
+    On the seat of that time if it is free.
+    """
+
+    player: str
+    played: Room
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +42,15 @@ class JoinRoom:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TakeSeat:
+    """Have whoever sits on *from_seat*, oneself for None, go to another seat."""
+
+    player: str
+    seat: int
+    from_seat: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LeaveRoom:
     """Get up and go."""
 
@@ -34,11 +59,44 @@ class LeaveRoom:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddBot:
-    """Seat a bot, on the first empty seat for None."""
+    """Seat a bot, the room's usual one for no strength, on the first empty seat for None."""
 
     player: str
     strength: str
     seat: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveBot:
+    """Have a bot get up."""
+
+    player: str
+    seat: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KickSeat:
+    """Have a person go for good; *target*, if that is said, is who must sit there."""
+
+    player: str
+    seat: int
+    target: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandOver:
+    """Make another person the creator."""
+
+    player: str
+    seat: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdmitGuest:
+    """Take an invitation, which is of use or has expired."""
+
+    player: str
+    is_current: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,4 +126,27 @@ class ReportMade:
     match_id: str
 
 
-Command = CreateRoom | JoinRoom | LeaveRoom | AddBot | SetReady | StartMatch | ReportMade
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportNotMade:
+    """The match is not there and never will be. The lobby's own."""
+
+    match_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloseIdle:
+    """Nothing has happened for long. The lobby's own."""
+
+
+SeatingCommand = CreateRoom | Rematch | JoinRoom
+"""What seats a person who may sit nowhere else by then."""
+
+RoomCommand = (
+    TakeSeat | LeaveRoom | AddBot | RemoveBot | KickSeat | HandOver | SetReady | StartMatch
+)
+"""What is done by somebody in a room."""
+
+OwnCommand = ReportMade | ReportNotMade | CloseIdle
+"""What the lobby does by itself."""
+
+Command = SeatingCommand | RoomCommand | AdmitGuest | OwnCommand

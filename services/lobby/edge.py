@@ -19,7 +19,9 @@ from opolyx.lobby.v1 import room_pb2
 from services.lobby.feed import RoomFeed
 from services.lobby.handlers import Handlers
 from services.lobby.history import History
+from services.lobby.inviting import Inviting
 from services.lobby.ports import Players, Rooms
+from services.lobby.requests import is_operator
 from services.lobby.room import Room
 from services.lobby.starting import Starter
 from services.lobby.wire import room_message
@@ -33,6 +35,7 @@ class Parts:
     """What the lobby's RPCs rest on.
 
     Attributes:
+        inviting: what becomes of invitations.
         idle_ms: after how long a room in which nothing happens closes.
         heartbeat_s: after how long without news a stream gives a sign of life.
 
@@ -40,6 +43,7 @@ class Parts:
 
     handlers: Handlers
     starter: Starter
+    inviting: Inviting
     rooms: Rooms
     players: Players
     history: History
@@ -62,7 +66,8 @@ class Edge:
             return message
         if outcome.reason is Reason.INVALID_REQUEST:
             # The rules know how many seats the room has; the caller wants to know which field.
-            raise MalformedError([Violation("seat", f"must be below {outcome.facts['seats']}")])
+            field, must = str(outcome.facts["field"]), outcome.facts["must"]
+            raise MalformedError([Violation(field, f"must {must}")])
         raise RefusedError(tell(outcome))
 
     async def _shown(self, rooms: list[Room]) -> list[room_pb2.Room]:
@@ -92,11 +97,4 @@ async def show_rooms(
 
 def sees(room: Room) -> bool:
     """Tell whether the present caller may see *room*."""
-    caller = identity.caller()
-    return is_operator() or room.is_seen_by(caller.player_id)
-
-
-def is_operator() -> bool:
-    """Tell whether an operator makes the present call."""
-    behalf = identity.caller().on_behalf
-    return behalf is not None and bool(behalf.operator_id)
+    return is_operator() or room.is_seen_by(identity.caller().player_id)

@@ -11,7 +11,8 @@ from libs.rules.refusals import Refusal
 from libs.telemetry import metrics, names
 from services.lobby import commands as c
 from services.lobby.events import Record
-from services.lobby.ports import RaceLostError, Rooms, Table
+from services.lobby.ports import Matches, RaceLostError, Rooms, Table
+from services.lobby.releasing import Releasing
 from services.lobby.room import Room, apply
 from services.lobby.rooms import decide
 
@@ -38,6 +39,7 @@ class Asked(Generic[C_co]):
         actor: who asks, as records have it.
         request_hash: of all that is asked, to tell a repeat from another command.
         expected: the sequence that the caller saw, if they care.
+        sees_all: whether an operator asks, from whom no room is hidden.
 
     """
 
@@ -46,14 +48,21 @@ class Asked(Generic[C_co]):
     actor: str
     request_hash: bytes
     expected: int | None = None
+    sees_all: bool = False
 
 
 class Handlers:
     """The commands of rooms."""
 
-    def __init__(self, rooms: Rooms, clock: Clock, on_record: Callable[[], None]) -> None:
-        """Keep *rooms*; *on_record* is called after each record, which the event log lacks."""
+    def __init__(
+        self, rooms: Rooms, matches: Matches, clock: Clock, on_record: Callable[[], None]
+    ) -> None:
+        """Keep *rooms*; *on_record* is called after each record, which the event log lacks.
+
+        *matches* tell who is out of one before its records do.
+        """
         self._rooms = rooms
+        self._releasing = Releasing(rooms, matches)
         self._clock = clock
         self._on_record = on_record
 
@@ -86,6 +95,21 @@ class Handlers:
 
         return await self._until_won(asked, find)
 
+    async def rematch(self, asked: Asked[c.Rematch]) -> Room | Refusal:
+        """Seat whoever asks in the room that waits for those of a match, or in a new one."""
+        played = asked.command.played.room_id
+
+        async def find() -> str:
+            found = await self._rooms.find_rematch(played, asked.actor, asked.command_id)
+            return found or fresh_id(self._clock.now_ms())
+
+        for _ in range(ATTEMPTS):
+            outcome = await self._until_won(asked, find)
+            if not isinstance(outcome, Refusal) or outcome.reason is not Reason.ROOM_CLOSED:
+                return outcome
+            # It waited when it was found, and does no more: there is another one, or none.
+        return Refusal(Reason.OVERLOADED, "")
+
     async def _made_by(self, asked: Asked[c.Command]) -> str | None:
         return await self._rooms.find_creation(asked.actor, asked.command_id)
 
@@ -98,6 +122,10 @@ class Handlers:
                 async with self._rooms.hold(room_id) as table:
                     outcome, word = await self._on(table, room_id, asked)
             except RaceLostError:
+                continue
+            if isinstance(outcome, Refusal) and await self._releasing.release(
+                asked.command, outcome
+            ):
                 continue
             _COMMANDS.labels(_kind(asked.command), word).inc()
             if word == "accepted":
@@ -115,15 +143,19 @@ class Handlers:
         now_ms = self._clock.now_ms()
         room = table.room
         bound = None
-        if isinstance(asked.command, c.CreateRoom):
+        if room is None and isinstance(asked.command, c.CreateRoom | c.Rematch):
             room = Room(room_id=room_id, created_ms=now_ms)
         if room is None:
             return Refusal(Reason.ROOM_NOT_FOUND, ""), "refused"
-        if isinstance(asked.command, c.CreateRoom | c.JoinRoom):
+        if isinstance(asked.command, c.SeatingCommand):
             bound = await table.bound(asked.command.player)
-        decision = decide(room, asked.command, expected=asked.expected, bound=bound)
+        decision = decide(
+            room, asked.command, expected=asked.expected, bound=bound, sees_all=asked.sees_all
+        )
         if isinstance(decision, Refusal):
             return decision, "refused"
+        if not decision:
+            return room, "repeated"
         record = Record(
             room_id=room_id,
             sequence=room.sequence + 1,

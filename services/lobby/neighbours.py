@@ -9,22 +9,29 @@ import grpc
 from libs.chassis.channels import Channel
 from libs.chassis.engines import Engines
 from libs.chassis.status import RefusedError, answer_of
-from libs.kernel.ids import derived_command_id
+from libs.kernel.ids import MatchId, derived_command_id
+from libs.kernel.reasons import Reason
 from libs.rules.cards import RARITIES
 from libs.wire.words import words_by_number
 from libs.wire.writers import spec_message
 from opolyx.bot.v1 import bot_service_pb2 as bot_pb
 from opolyx.bot.v1.bot_service_pb2_grpc import BotServiceStub
+from opolyx.match.v1 import match_pb2
 from opolyx.match.v1 import match_service_pb2 as match_pb
 from opolyx.match.v1.match_service_pb2_grpc import MatchServiceStub
 from opolyx.progression.v1 import progression_service_pb2 as progression_pb
 from opolyx.progression.v1.progression_service_pb2_grpc import ProgressionServiceStub
 from opolyx.record.v1 import event_pb2 as record_pb
 from services.lobby.commands import Cards
-from services.lobby.ports import MatchPlan, NeighbourError
+from services.lobby.events import Watching
+from services.lobby.ports import Admission, MatchPlan, NeighbourError
+from services.lobby.wire import watching_number
 
 ENGINE_S: Final = 2.0
 """How long a try to make a match may take (start); the next one comes by itself."""
+
+LOOK_S: Final = 1.0
+"""How long an engine may take to tell whether somebody still plays, while they wait (start)."""
 
 BOTS_S: Final = 1.0
 """How long the bot runner may take to hear of its seats (start)."""
@@ -51,12 +58,45 @@ class EngineMatches:
             rule_set=plan.rule_set,
             seats=map(spec_message, plan.seats),
         )
+        if plan.watching is not Watching.EVERYBODY:
+            request.access.watching = watching_number(plan.watching)
+            request.access.guest_ids.extend(sorted(plan.guests))
 
         async def work(channel: Channel) -> None:
             await MatchServiceStub(channel).CreateMatch(request, timeout=ENGINE_S)
 
         with _answering():
             await self._engines.call(plan.match_id, work, timeout_s=ENGINE_S)
+
+    async def binds(self, match_id: MatchId, player: str) -> bool:
+        """Tell whether somebody still plays. See `Matches.binds`."""
+        request = match_pb.GetMatchRequest(match_id=match_id)
+
+        async def work(channel: Channel) -> match_pb2.Match:
+            return await MatchServiceStub(channel).GetMatch(request, timeout=LOOK_S)
+
+        try:
+            with _answering():
+                match = await self._engines.call(match_id, work, timeout_s=LOOK_S)
+        except NeighbourError as error:
+            if str(error) == Reason.MATCH_QUARANTINED:
+                return False
+            raise
+        if match.phase == match_pb2.Match.PHASE_ENDED:
+            return False
+        return any(seat.spec.player == player and not seat.out for seat in match.seats)
+
+    async def admit(self, admission: Admission) -> None:
+        """Let a guest in. See `Matches.admit`."""
+        request = match_pb.AdmitGuestRequest(
+            match_id=admission.match_id, player_id=admission.player_id
+        )
+
+        async def work(channel: Channel) -> None:
+            await MatchServiceStub(channel).AdmitGuest(request, timeout=ENGINE_S)
+
+        with _answering():
+            await self._engines.call(admission.match_id, work, timeout_s=ENGINE_S)
 
 
 class RunnerBots:

@@ -8,9 +8,9 @@ from typing import NamedTuple, Protocol
 from libs.kernel.ids import MatchId
 from libs.rules.events import SeatSpec
 from services.lobby.commands import Cards
-from services.lobby.events import Record
+from services.lobby.events import Record, Watching
 from services.lobby.room import Room
-from services.lobby.rooms import Binding
+from services.lobby.seating import Binding
 
 
 class RaceLostError(Exception):
@@ -30,12 +30,43 @@ class Known(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchPlan:
-    """A match that is to be made, exactly so."""
+    """A match that is to be made, exactly so; *guests* are who may watch where that is asked."""
 
     room_id: str
     match_id: MatchId
     rule_set: str
     seats: tuple[SeatSpec, ...]
+    watching: Watching
+    guests: frozenset[str]
+
+
+class Invite(NamedTuple):
+    """An invitation to a room, for whoever has its *code*, which nobody else must see."""
+
+    room_id: str
+    code: str
+    expire_ms: int
+
+
+class KnownInvite(NamedTuple):
+    """An invitation that was made, and what was asked for."""
+
+    invite: Invite
+    request_hash: bytes
+
+
+class Idle(NamedTuple):
+    """A waiting room in which nothing has happened for long, as it was then."""
+
+    room_id: str
+    sequence: int
+
+
+class Admission(NamedTuple):
+    """A guest whom the owner of a match is to let in."""
+
+    match_id: MatchId
+    player_id: str
 
 
 class Table(Protocol):
@@ -63,7 +94,8 @@ class Table(Protocol):
     async def write(self, record: Record, after: Room, request_hash: bytes) -> None:
         """Add *record*, after which the room is *after*; whom it seats is bound, the others freed.
 
-        All of it or nothing, and the record will come into the event log.
+        All of it or nothing, and the record will come into the event log. A guest of a match that
+        is being made or goes on is to be admitted there from then on.
 
         Raises:
             RaceLostError: the room, its making or one of its people is taken.
@@ -72,10 +104,26 @@ class Table(Protocol):
         ...
 
 
+class InviteTable(Table, Protocol):
+    """A room in which invitations are made."""
+
+    async def find_invite(self, command_id: str) -> KnownInvite | None:
+        """Return the invitation that was made by a command."""
+        ...
+
+    async def count_invites(self, now_ms: int) -> int:
+        """Return how many are of use still."""
+        ...
+
+    async def add_invite(self, invite: Invite, command_id: str, request_hash: bytes) -> None:
+        """Add an invitation."""
+        ...
+
+
 class Rooms(Protocol):
     """Keeps rooms: what happened in each, and where it has come to."""
 
-    def hold(self, room_id: str) -> AbstractAsyncContextManager[Table]:
+    def hold(self, room_id: str) -> AbstractAsyncContextManager[InviteTable]:
         """Hold a room, or the id of a new one; whoever else wants to waits."""
         ...
 
@@ -85,6 +133,37 @@ class Rooms(Protocol):
 
     async def find_creation(self, actor: str, command_id: str) -> str | None:
         """Return the room that *actor* made by that command."""
+        ...
+
+    async def find_rematch(self, played: str, actor: str, command_id: str) -> str | None:
+        """Return where *actor* sat down by that command to play again with those of *played*.
+
+        If that is nowhere, the room in which they wait.
+        """
+        ...
+
+    async def release(self, player: str, match_id: str) -> None:
+        """Free a person from a match, if it is what binds them."""
+        ...
+
+    async def idle(self, *, before_ms: int, limit: int) -> Sequence[Idle]:
+        """Return rooms that wait and were not changed since then, the longest first."""
+        ...
+
+    async def find_invite(self, code: str) -> Invite | None:
+        """Return an invitation, of use or not."""
+        ...
+
+    async def forget_invites(self, *, before_ms: int) -> None:
+        """Forget the invitations that were of no use by then."""
+        ...
+
+    async def admissions(self, *, limit: int) -> Sequence[Admission]:
+        """Return guests who are to be admitted to a match that is there."""
+        ...
+
+    async def admitted(self, admission: Admission) -> None:
+        """Note that a guest is let in, or never will be."""
         ...
 
     async def listed(self, *, rule_set: str, before: str | None, limit: int) -> Sequence[Room]:
@@ -134,6 +213,24 @@ class Matches(Protocol):
 
         Raises:
             NeighbourError: it is not there, or nobody can say.
+
+        """
+        ...
+
+    async def binds(self, match_id: MatchId, player: str) -> bool:
+        """Tell whether *player* still has a living seat in a match that can go on.
+
+        Raises:
+            NeighbourError: MATCH_NOT_FOUND, there is no such match; or nobody can say.
+
+        """
+        ...
+
+    async def admit(self, admission: Admission) -> None:
+        """Let a guest see a match; to do so again is nothing.
+
+        Raises:
+            NeighbourError: as of `binds`.
 
         """
         ...

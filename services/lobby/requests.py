@@ -13,11 +13,13 @@ from libs.rules.rule_sets import RULE_SETS
 from libs.wire.requests import Checks
 from opolyx.lobby.v1 import lobby_service_pb2 as pb
 from opolyx.lobby.v1 import room_pb2
+from opolyx.match.v1.access_pb2 import Access
 from services.lobby import commands as c
 from services.lobby.display_names import check_display_name, clean_display_name
+from services.lobby.events import USUAL_BOT, Watching
 from services.lobby.handlers import Asked
 from services.lobby.ports import Player
-from services.lobby.wire import person_actor, request_hash
+from services.lobby.wire import person_actor, request_hash, watching_of
 
 C = TypeVar("C", bound=c.Command)
 
@@ -45,6 +47,12 @@ def caller() -> str:
     return player
 
 
+def is_operator() -> bool:
+    """Tell whether an operator makes the present call."""
+    behalf = identity.caller().on_behalf
+    return behalf is not None and bool(behalf.operator_id)
+
+
 def create_room(request: pb.CreateRoomRequest) -> Asked[c.CreateRoom]:
     """Read a request. Raises what `caller` does, and MalformedError, as do all of these."""
     checks = Checks()
@@ -54,54 +62,56 @@ def create_room(request: pb.CreateRoomRequest) -> Asked[c.CreateRoom]:
         rule_set = RULE_SETS[request.rule_set]
         if isinstance(tables.new_table(rule_set, request.seat_count), Refusal):
             checks.add("seat_count", f"must be one of {', '.join(map(str, rule_set.seats))}")
-    if request.visibility not in room_pb2.Room.Visibility.values():
-        checks.add("visibility", "is no value that is known here")
+    _check_terms(checks, request)
     checks.finish()
     is_listed = request.visibility != room_pb2.Room.VISIBILITY_PRIVATE
+    usual = Watching.EVERYBODY if is_listed else Watching.INVITED
+    is_said = request.watching != Access.WATCHING_UNSPECIFIED
     command = c.CreateRoom(
         player=caller(),
         rule_set=request.rule_set,
         seat_count=request.seat_count,
         is_listed=is_listed,
+        watching=watching_of(request.watching) if is_said else usual,
+        bot_strength=request.bot_strength or USUAL_BOT,
     )
-    return _asked(command, request)
+    return asked_of(command, request)
 
 
 def join_room(request: pb.JoinRoomRequest) -> Asked[c.JoinRoom]:
     """Read a request."""
-    checks = _checks(request)
+    checks = room_checks(request)
     _check_seat(checks, request)
     checks.finish()
-    return _asked(c.JoinRoom(player=caller(), seat=_seat(request)), request)
+    return asked_of(c.JoinRoom(player=caller(), seat=_seat(request)), request)
 
 
 def leave_room(request: pb.LeaveRoomRequest) -> Asked[c.LeaveRoom]:
     """Read a request."""
-    _checks(request).finish()
-    return _asked(c.LeaveRoom(player=caller()), request)
+    room_checks(request).finish()
+    return asked_of(c.LeaveRoom(player=caller()), request)
 
 
 def add_bot(request: pb.AddBotRequest) -> Asked[c.AddBot]:
     """Read a request."""
-    checks = _checks(request)
+    checks = room_checks(request)
     _check_seat(checks, request)
-    if request.strength not in STRENGTHS:
-        checks.add("strength", f"must be one of {', '.join(STRENGTHS)}")
+    _check_strength(checks, "strength", request.strength)
     checks.finish()
     command = c.AddBot(player=caller(), strength=request.strength, seat=_seat(request))
-    return _asked(command, request)
+    return asked_of(command, request)
 
 
 def set_ready(request: pb.SetReadyRequest) -> Asked[c.SetReady]:
     """Read a request."""
-    _checks(request).finish()
-    return _asked(c.SetReady(player=caller(), is_ready=request.ready), request)
+    room_checks(request).finish()
+    return asked_of(c.SetReady(player=caller(), is_ready=request.ready), request)
 
 
 def start_match(request: pb.StartMatchRequest, at_ms: int) -> Asked[c.StartMatch]:
     """Read a request, and name the match that it would start."""
-    _checks(request).finish()
-    return _asked(c.StartMatch(player=caller(), match_id=fresh_id(at_ms)), request)
+    room_checks(request).finish()
+    return asked_of(c.StartMatch(player=caller(), match_id=fresh_id(at_ms)), request)
 
 
 def new_player(request: pb.ResolvePlayerRequest, at_ms: int) -> Player:
@@ -141,16 +151,33 @@ def check_rule_set(checks: Checks, rule_set: str) -> None:
         checks.add("rule_set", f"must be one of {', '.join(RULE_SETS)}")
 
 
-_OnRoom = (
+OnRoom = (
     pb.JoinRoomRequest
+    | pb.TakeSeatRequest
     | pb.LeaveRoomRequest
     | pb.AddBotRequest
+    | pb.RemoveBotRequest
+    | pb.KickSeatRequest
+    | pb.HandOverRoomRequest
     | pb.SetReadyRequest
     | pb.StartMatchRequest
 )
+"""The requests that name a room, and may say which one the caller saw."""
+
+Mutation = (
+    OnRoom
+    | pb.CreateRoomRequest
+    | pb.RematchRequest
+    | pb.CreateInviteRequest
+    | pb.AcceptInviteRequest
+    | pb.QuickMatchRequest
+    | pb.CancelQuickMatchRequest
+)
+"""The requests that change rooms."""
 
 
-def _checks(request: _OnRoom) -> Checks:
+def room_checks(request: OnRoom) -> Checks:
+    """Begin to check what every request about a room has."""
     checks = Checks()
     checks.uuid("room_id", request.room_id)
     checks.command_id("command_id", request.command_id)
@@ -165,6 +192,20 @@ def _check_text(checks: Checks, field: str, value: str, size_max: int) -> None:
         checks.add(field, "must not hold the character zero")
 
 
+def _check_terms(checks: Checks, request: pb.CreateRoomRequest) -> None:
+    if request.visibility not in room_pb2.Room.Visibility.values():
+        checks.add("visibility", "is no value that is known here")
+    if request.watching not in Access.Watching.values():
+        checks.add("watching", "is no value that is known here")
+    _check_strength(checks, "bot_strength", request.bot_strength)
+
+
+def _check_strength(checks: Checks, field: str, strength: str) -> None:
+    """Expect a bot that there is, or none."""
+    if strength and strength not in STRENGTHS:
+        checks.add(field, f"must be one of {', '.join(STRENGTHS)}")
+
+
 def _check_seat(checks: Checks, request: pb.JoinRoomRequest | pb.AddBotRequest) -> None:
     if request.HasField("seat"):
         checks.least("seat", request.seat, 0)
@@ -174,9 +215,10 @@ def _seat(request: pb.JoinRoomRequest | pb.AddBotRequest) -> int | None:
     return request.seat if request.HasField("seat") else None
 
 
-def _asked(command: C, request: pb.CreateRoomRequest | _OnRoom) -> Asked[C]:
+def asked_of(command: C, request: Mutation) -> Asked[C]:
+    """Return *command* with what tells it from others."""
     expected = None
-    if not isinstance(request, pb.CreateRoomRequest) and request.HasField("expected_sequence"):
+    if isinstance(request, OnRoom) and request.HasField("expected_sequence"):
         expected = request.expected_sequence
     actor = person_actor(caller())
     return Asked(
@@ -185,4 +227,5 @@ def _asked(command: C, request: pb.CreateRoomRequest | _OnRoom) -> Asked[C]:
         actor=actor,
         request_hash=request_hash(actor, request),
         expected=expected,
+        sees_all=is_operator(),
     )

@@ -4,134 +4,125 @@ Pure: no time, no store, no wire. Whoever keeps rooms decides by `decide`, write
 and has the next room by `room.apply`.
 """
 
-from dataclasses import dataclass, replace
-from typing import Final, assert_never
+from dataclasses import replace
+from typing import assert_never
 
 from libs.kernel.reasons import Reason
 from libs.rules import events as rules_e
 from libs.rules import tables
-from libs.rules.refusals import Fact, Refusal
+from libs.rules.refusals import Refusal
 from libs.rules.rule_sets import RULE_SETS
 from services.lobby import commands as c
 from services.lobby import events as e
+from services.lobby import seating
 from services.lobby.room import Room, State
-
-_SEATS: Final = "SETUP-1"
-_BOUND: Final = "SETUP-2"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Binding:
-    """Where somebody sits who may sit nowhere else: a room, or the match that it has become."""
-
-    room_id: str
-    match_id: str | None = None
+from services.lobby.seating import Binding, Decision
 
 
 class CardsUnknownError(LookupError):
     """Somebody sits here whose cards were not looked up: they sat down meanwhile."""
 
 
-Decision = tuple[e.Event, ...] | Refusal
-
-
 def decide(
-    room: Room, command: c.Command, *, expected: int | None = None, bound: Binding | None = None
+    room: Room,
+    command: c.Command,
+    *,
+    expected: int | None = None,
+    bound: Binding | None = None,
+    sees_all: bool = False,
 ) -> Decision:
-    """Return what *command* does to *room*, or why it may not be.
+    """Return what *command* does to *room*, or why it may not be; no event if it is done already.
 
     *expected* is the sequence that the caller saw, if they care. *bound* is where the player of a
-    CreateRoom or JoinRoom sits already.
+    command that seats them sits already. *sees_all* says that an operator asks.
 
     Raises:
         CardsUnknownError: `StartMatch.cards` lacks somebody.
 
     """
+    if not sees_all and not _is_seen(room, command):
+        return Refusal(Reason.ROOM_NOT_FOUND, "")
     return _refuse(room, command, expected) or _decide(room, command, bound)
+
+
+def _is_seen(room: Room, command: c.Command) -> bool:
+    """Tell whether *room* is there for whoever asks; what else is asked needs no eye."""
+    return not isinstance(command, c.JoinRoom | c.RoomCommand) or room.is_seen_by(command.player)
 
 
 def _refuse(room: Room, command: c.Command, expected: int | None) -> Refusal | None:
     """Refuse what needs no look at the command: the caller's place, then the room's."""
-    if isinstance(command, c.LeaveRoom | c.SetReady) and room.seat_of(command.player) is None:
+    needs_seat = c.TakeSeat | c.LeaveRoom | c.SetReady
+    if isinstance(command, needs_seat) and room.seat_of(command.player) is None:
         return Refusal(Reason.NOT_SEATED, "")
     if expected is not None and expected != room.sequence:
         return Refusal(Reason.STALE_SEQUENCE, "", {"expected": expected, "head": room.sequence})
-    if room.state is not State.WAITING and not isinstance(command, c.ReportMade):
+    if not _is_open(room, command):
         return Refusal(Reason.ROOM_CLOSED, "", {"state": room.state})
     return None
 
 
+def _is_open(room: Room, command: c.Command) -> bool:
+    """Tell whether the room is so far that *command* can be meant."""
+    match command:
+        case c.ReportMade() | c.ReportNotMade():
+            return room.state is State.STARTING
+        case c.AdmitGuest():
+            return room.state is not State.CLOSED
+        case _:
+            return room.state is State.WAITING
+
+
 def _decide(room: Room, command: c.Command, bound: Binding | None) -> Decision:
     match command:
-        case c.CreateRoom():
-            return _create(room, command, bound)
-        case c.JoinRoom():
-            return _join(room, command, bound)
-        case c.LeaveRoom():
-            return _leave(room, command)
-        case c.AddBot():
-            return _add_bot(room, command)
+        case c.CreateRoom() | c.Rematch() | c.JoinRoom():
+            return seating.sit_down(room, command, bound)
         case c.SetReady():
             seat = room.seat_of(command.player)
             assert seat is not None
             return (e.ReadySet(seat=seat, is_ready=command.is_ready),)
         case c.StartMatch():
             return _start(room, command)
+        case c.AdmitGuest():
+            return _admit(room, command)
         case c.ReportMade():
             return (e.MatchMade(match_id=command.match_id),)
+        case c.ReportNotMade():
+            return (e.RoomClosed(why=e.ClosedWhy.MATCH_NOT_MADE),)
+        case c.CloseIdle():
+            return (e.RoomClosed(why=e.ClosedWhy.IDLE),)
+        case _:
+            return _move(room, command)
+
+
+def _move(
+    room: Room, command: c.TakeSeat | c.LeaveRoom | c.AddBot | c.RemoveBot | c.KickSeat | c.HandOver
+) -> Decision:
+    match command:
+        case c.TakeSeat():
+            return seating.take_seat(room, command)
+        case c.LeaveRoom():
+            return seating.leave(room, command)
+        case c.AddBot():
+            return seating.add_bot(room, command)
+        case c.RemoveBot():
+            return seating.remove_bot(room, command)
+        case c.KickSeat():
+            return seating.kick(room, command)
+        case c.HandOver():
+            return seating.hand_over(room, command)
         case _:
             assert_never(command)
 
 
-def _create(room: Room, command: c.CreateRoom, bound: Binding | None) -> Decision:
-    assert room.sequence == 0, room
-    table = tables.new_table(RULE_SETS[command.rule_set], command.seat_count)
-    if isinstance(table, Refusal):
-        return table
-    if bound is not None:
-        return _already(bound)
-    created = e.RoomCreated(
-        rule_set=command.rule_set,
-        seat_count=command.seat_count,
-        is_listed=command.is_listed,
-        creator=command.player,
-    )
-    return created, e.SeatTaken(seat=0, player=command.player)
-
-
-def _join(room: Room, command: c.JoinRoom, bound: Binding | None) -> Decision:
-    if bound is not None and bound.room_id != room.room_id:
-        return _already(bound)
-    spec = rules_e.SeatSpec(rules_e.PERSON, command.player)
-    seat = _free_seat(room, command.seat, spec)
-    if isinstance(seat, Refusal):
-        return seat
-    before = room.seat_of(command.player)
-    left = () if before is None else (e.SeatLeft(seat=before),)
-    return *left, e.SeatTaken(seat=seat, player=command.player)
-
-
-def _leave(room: Room, command: c.LeaveRoom) -> Decision:
-    seat = room.seat_of(command.player)
-    assert seat is not None
-    left = e.SeatLeft(seat=seat)
-    if room.people == {command.player}:
-        return left, e.RoomClosed()
-    if room.creator != command.player:
-        return (left,)
-    creator = tables.next_creator(room.table, command.player)
-    assert creator is not None, room
-    return left, e.CreatorReplaced(creator=creator)
-
-
-def _add_bot(room: Room, command: c.AddBot) -> Decision:
-    if command.player != room.creator:
-        return Refusal(Reason.NOT_CREATOR, _SEATS)
-    spec = rules_e.SeatSpec(rules_e.BOT, strength=command.strength)
-    seat = _free_seat(room, command.seat, spec)
-    if isinstance(seat, Refusal):
-        return seat
-    return (e.BotSeated(seat=seat, strength=command.strength),)
+def _admit(room: Room, command: c.AdmitGuest) -> Decision:
+    if not command.is_current:
+        return Refusal(Reason.INVITE_NOT_FOUND, "")
+    if command.player in room.banned:
+        return Refusal(Reason.BANNED_FROM_ROOM, "")
+    if command.player in room.guests or room.seat_of(command.player) is not None:
+        return ()
+    return (e.GuestAdmitted(player=command.player),)
 
 
 def _start(room: Room, command: c.StartMatch) -> Decision:
@@ -157,21 +148,3 @@ def _with_cards(spec: rules_e.SeatSpec, command: c.StartMatch) -> rules_e.SeatSp
     if spec.player not in command.cards:
         raise CardsUnknownError(spec.player)
     return replace(spec, cards=command.cards[spec.player])
-
-
-def _free_seat(room: Room, wanted: int | None, spec: rules_e.SeatSpec) -> int | Refusal:
-    """Return the seat that is taken: the one that is wanted, or the first empty one."""
-    seat = wanted
-    if seat is None:
-        seat = next((n for n, taken in enumerate(room.table) if taken is None), None)
-        if seat is None:
-            return Refusal(Reason.ROOM_FULL, _SEATS, {"seats": len(room.table)})
-    taken = tables.take_seat(room.table, seat, spec)
-    return taken if isinstance(taken, Refusal) else seat
-
-
-def _already(bound: Binding) -> Refusal:
-    facts: dict[str, Fact] = {"room_id": bound.room_id}
-    if bound.match_id is not None:
-        facts["match_id"] = bound.match_id
-    return Refusal(Reason.ALREADY_IN_MATCH, _BOUND, facts)

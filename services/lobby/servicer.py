@@ -8,6 +8,7 @@ from opolyx.lobby.v1 import lobby_service_pb2_grpc as pb_grpc
 from services.lobby.history_rpcs import HistoryRpcs
 from services.lobby.people_rpcs import PeopleRpcs
 from services.lobby.room_rpcs import RoomRpcs
+from services.lobby.seat_rpcs import SeatRpcs
 from services.lobby.watch_rpcs import WatchRpcs
 
 SERVICE: Final = pb.DESCRIPTOR.services_by_name["LobbyService"]
@@ -21,5 +22,7 @@ ALLOWED: Final = AllowList(
 """Who may call what: all of it comes through the gateway, on behalf of people or for itself."""
 
 
-class LobbyServicer(RoomRpcs, WatchRpcs, PeopleRpcs, HistoryRpcs, pb_grpc.LobbyServiceServicer):
+class LobbyServicer(
+    RoomRpcs, SeatRpcs, WatchRpcs, PeopleRpcs, HistoryRpcs, pb_grpc.LobbyServiceServicer
+):
     """`opolyx.lobby.v1.LobbyService`. What it answers and refuses is said there."""

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
-from typing import Final
+from typing import Final, TypeVar
 
 from libs.kernel.ids import derived_command_id
 from libs.kernel.reasons import Reason
@@ -22,6 +22,9 @@ from services.lobby.rooms import CardsUnknownError, decide
 
 STARTING_MAX: Final = 100
 """How many matches are being made at a time (start)."""
+
+NEVER: Final = frozenset({Reason.INVALID_REQUEST})
+"""What an engine says of a match that it would refuse for ever: every try is the very same."""
 
 _log: Final = logs.get()
 
@@ -76,9 +79,8 @@ class Maker:
             plan = await self._rooms.plan(room_id)
             if plan is None:
                 return  # it is there
-            await self._matches.create(plan)
-            await self._seat_bots(plan)
-            outcome = await self._handlers.change(room_id, _made(plan))
+            made = await self._create(plan)
+            outcome = await self._handlers.change(room_id, made)
         except (NeighbourError, StoreUnavailableError) as error:
             reason = str(error) if isinstance(error, NeighbourError) else Reason.STORE_UNAVAILABLE
             _log.warning("match_not_made", room_id=room_id, reason=reason)
@@ -86,7 +88,20 @@ class Maker:
         if isinstance(outcome, Refusal):
             _log.warning("match_not_made", room_id=room_id, reason=outcome.reason)
             return
-        _log.info("match_made", room_id=room_id, match_id=plan.match_id)
+        if outcome.state is State.STARTED:
+            _log.info("match_made", room_id=room_id, match_id=plan.match_id)
+
+    async def _create(self, plan: MatchPlan) -> Asked[c.ReportMade | c.ReportNotMade]:
+        """Make a match, and return what is to be said of it: that it is there, or never will be."""
+        try:
+            await self._matches.create(plan)
+        except NeighbourError as error:
+            if str(error) not in NEVER:
+                raise
+            _log.error("match_given_up", match_id=plan.match_id, reason=str(error))
+            return _said("not-made", plan, c.ReportNotMade(match_id=plan.match_id))
+        await self._seat_bots(plan)
+        return _said("made", plan, c.ReportMade(match_id=plan.match_id))
 
     async def _seat_bots(self, plan: MatchPlan) -> None:
         """Tell the bots; if they don't hear it they learn it from the match's record, later."""
@@ -165,11 +180,14 @@ class Starter:
         return dict(zip(people, cards, strict=True))
 
 
-def _made(plan: MatchPlan) -> Asked[c.ReportMade]:
-    """Return the command by which the lobby itself says that a match is there."""
+C = TypeVar("C", c.ReportMade, c.ReportNotMade)
+
+
+def _said(what: str, plan: MatchPlan, command: C) -> Asked[C]:
+    """Return the command by which the lobby itself says what became of a match."""
     return Asked(
-        command=c.ReportMade(match_id=plan.match_id),
-        command_id=derived_command_id(plan.match_id, "made"),
+        command=command,
+        command_id=derived_command_id(plan.match_id, what),
         actor=SYSTEM,
-        request_hash=sha256(f"made:{plan.match_id}".encode()).digest(),
+        request_hash=sha256(f"{what}:{plan.match_id}".encode()).digest(),
     )

@@ -61,12 +61,61 @@ RECORDS: Final = """
     SELECT record FROM lobby.room_record WHERE room_id = $1 AND sequence <= $2 ORDER BY sequence
 """
 
-# Nothing but its match's making can follow the start of a room.
-LAST_RECORD: Final = """
-    SELECT room.rule_set, last.record
-    FROM lobby.room JOIN lobby.room_record last USING (room_id, sequence)
-    WHERE room_id = $1 AND room.state = 'starting'
+# All that is known of a room whose match is being made.
+RECORDS_OF_START: Final = """
+    SELECT record FROM lobby.room JOIN lobby.room_record USING (room_id)
+    WHERE room_id = $1 AND room.state = 'starting' ORDER BY room_record.sequence
 """
+
+FIND_REMATCH: Final = """
+    SELECT room_id FROM lobby.room JOIN lobby.room_record USING (room_id)
+    WHERE rematch_of = $1 AND actor = $2 AND command_id = $3
+    UNION ALL
+    SELECT room_id FROM lobby.room WHERE rematch_of = $1 AND state = 'waiting'
+    LIMIT 1
+"""
+
+IDLE: Final = """
+    SELECT room_id, sequence FROM lobby.room
+    WHERE state = 'waiting' AND fill_ms IS NULL AND changed_ms <= $1
+    ORDER BY changed_ms LIMIT $2
+"""
+
+# Invitations.
+
+FIND_INVITE: Final = "SELECT room_id, code, expire_ms FROM lobby.invite WHERE code = $1"
+
+FIND_INVITE_MADE: Final = """
+    SELECT room_id, code, expire_ms, request_hash FROM lobby.invite
+    WHERE room_id = $1 AND command_id = $2
+"""
+
+COUNT_INVITES: Final = """
+    SELECT count(*) FROM lobby.invite WHERE room_id = $1 AND expire_ms > $2
+"""
+
+ADD_INVITE: Final = """
+    INSERT INTO lobby.invite (code, room_id, expire_ms, command_id, request_hash)
+    VALUES ($1, $2, $3, $4, $5)
+"""
+
+FORGET_INVITES: Final = "DELETE FROM lobby.invite WHERE expire_ms <= $1"
+
+# Guests of matches.
+
+ADD_ADMISSION: Final = """
+    INSERT INTO lobby.admission (match_id, player_id, room_id) VALUES ($1, $2, $3)
+    ON CONFLICT DO NOTHING
+"""
+
+ADMISSIONS: Final = """
+    SELECT admission.match_id, player_id FROM lobby.admission JOIN lobby.room USING (room_id)
+    WHERE room.state = 'started' ORDER BY admission.match_id, player_id LIMIT $1
+"""
+
+REMOVE_ADMISSION: Final = "DELETE FROM lobby.admission WHERE match_id = $1 AND player_id = $2"
+
+REMOVE_ADMISSIONS: Final = "DELETE FROM lobby.admission WHERE room_id = $1"
 
 # Who sits where.
 
@@ -75,6 +124,8 @@ BOUND: Final = "SELECT room_id, match_id FROM lobby.occupancy WHERE player_id = 
 BIND: Final = "INSERT INTO lobby.occupancy (player_id, room_id) VALUES ($1, $2)"
 
 UNBIND: Final = "DELETE FROM lobby.occupancy WHERE player_id = $1 AND room_id = $2"
+
+RELEASE: Final = "DELETE FROM lobby.occupancy WHERE player_id = $1 AND match_id = $2"
 
 BIND_TO_MATCH: Final = """
     UPDATE lobby.occupancy SET match_id = $3, match_seat = $4

@@ -14,10 +14,26 @@ from libs.store.connections import Connection, Connections
 from libs.telemetry import traces
 from services.lobby import statements as sql
 from services.lobby.event_wire import read_record, write_record
-from services.lobby.events import MatchStarting, Record, RoomClosed
-from services.lobby.ports import Known, MatchPlan, Player, RaceLostError
+from services.lobby.events import (
+    Event,
+    GuestAdmitted,
+    MatchStarting,
+    Record,
+    RoomClosed,
+    Watching,
+)
+from services.lobby.ports import (
+    Admission,
+    Idle,
+    Invite,
+    Known,
+    KnownInvite,
+    MatchPlan,
+    Player,
+    RaceLostError,
+)
 from services.lobby.room import Room, apply
-from services.lobby.rooms import Binding
+from services.lobby.seating import Binding
 from services.lobby.wire import read_older_room, read_room, write_room
 
 
@@ -67,12 +83,40 @@ class HeldRoom:
         except asyncpg.UniqueViolationError as error:
             raise RaceLostError(error.constraint_name) from error
         for event in record.events:
-            if isinstance(event, MatchStarting):
-                await self._bind_to_match(event, record.at_ms)
-            elif isinstance(event, RoomClosed) and after.match_id:
+            await self._note(event, after)
+        self.room = after
+
+    async def find_invite(self, command_id: str) -> KnownInvite | None:
+        """See `InviteTable.find_invite`."""
+        row = await self._connection.fetchrow(sql.FIND_INVITE_MADE, self._room_id, command_id)
+        return None if row is None else KnownInvite(_invite(row), row["request_hash"])
+
+    async def count_invites(self, now_ms: int) -> int:
+        """See `InviteTable.count_invites`."""
+        count: int = await self._connection.fetchval(sql.COUNT_INVITES, self._room_id, now_ms)
+        return count
+
+    async def add_invite(self, invite: Invite, command_id: str, request_hash: bytes) -> None:
+        """See `InviteTable.add_invite`."""
+        made = (invite.code, invite.room_id, invite.expire_ms, command_id, request_hash)
+        await self._connection.execute(sql.ADD_INVITE, *made)
+
+    async def _note(self, event: Event, after: Room) -> None:
+        """Write what *event* means beside the room itself."""
+        match event:
+            case MatchStarting():
+                await self._bind_to_match(event, after.changed_ms)
+            case GuestAdmitted(player=player) if (
+                after.match_id and after.watching is Watching.INVITED
+            ):
+                guest = (after.match_id, player, self._room_id)
+                await self._connection.execute(sql.ADD_ADMISSION, *guest)
+            case RoomClosed() if after.match_id:
                 # It was never played.
                 await self._connection.execute(sql.DROP_FROM_HISTORY, after.match_id)
-        self.room = after
+                await self._connection.execute(sql.REMOVE_ADMISSIONS, self._room_id)
+            case _:
+                pass
 
     async def _write_room(self, after: Room) -> None:
         args = (
@@ -137,17 +181,49 @@ class PostgresRooms:
 
     async def plan(self, room_id: str) -> MatchPlan | None:
         """Return the match that a room is to become. See `Rooms.plan`."""
-        row = await self._connections.fetchrow(sql.LAST_RECORD, room_id)
-        if row is None:
-            return None
-        record = read_record(row["record"])
-        starting = next(event for event in record.events if isinstance(event, MatchStarting))
-        return MatchPlan(
-            room_id=room_id,
-            match_id=MatchId(starting.match_id),
-            rule_set=row["rule_set"],
-            seats=starting.seats,
-        )
+        rows = await self._connections.fetch(sql.RECORDS_OF_START, room_id)
+        records = [read_record(row["record"]) for row in rows]
+        room = Room(room_id=room_id, created_ms=0)
+        # As it was when it started, whoever was invited since: every try is the very same match.
+        for record in records:
+            room = apply(room, record)
+            starting = next((x for x in record.events if isinstance(x, MatchStarting)), None)
+            if starting is not None:
+                return _plan(room, starting)
+        assert not records, "a room that is starting has a record of it"
+        return None
+
+    async def find_rematch(self, played: str, actor: str, command_id: str) -> str | None:
+        """Return where people play again. See `Rooms.find_rematch`."""
+        row = await self._connections.fetchrow(sql.FIND_REMATCH, played, actor, command_id)
+        return None if row is None else str(row["room_id"])
+
+    async def release(self, player: str, match_id: str) -> None:
+        """Free a person. See `Rooms.release`."""
+        await self._connections.fetch(sql.RELEASE, player, match_id)
+
+    async def idle(self, *, before_ms: int, limit: int) -> Sequence[Idle]:
+        """Return rooms in which nothing happens. See `Rooms.idle`."""
+        rows = await self._connections.fetch(sql.IDLE, before_ms, limit)
+        return [Idle(str(row["room_id"]), row["sequence"]) for row in rows]
+
+    async def find_invite(self, code: str) -> Invite | None:
+        """Return an invitation. See `Rooms.find_invite`."""
+        row = await self._connections.fetchrow(sql.FIND_INVITE, code)
+        return None if row is None else _invite(row)
+
+    async def forget_invites(self, *, before_ms: int) -> None:
+        """Forget invitations. See `Rooms.forget_invites`."""
+        await self._connections.fetch(sql.FORGET_INVITES, before_ms)
+
+    async def admissions(self, *, limit: int) -> Sequence[Admission]:
+        """Return guests to be admitted. See `Rooms.admissions`."""
+        rows = await self._connections.fetch(sql.ADMISSIONS, limit)
+        return [Admission(MatchId(str(row["match_id"])), str(row["player_id"])) for row in rows]
+
+    async def admitted(self, admission: Admission) -> None:
+        """Note that a guest is in. See `Rooms.admitted`."""
+        await self._connections.fetch(sql.REMOVE_ADMISSION, *admission)
 
     async def starting(self, *, limit: int) -> Sequence[str]:
         """Return the rooms whose match is being made. See `Rooms.starting`."""
@@ -184,6 +260,22 @@ class PostgresPlayers:
             return {}
         rows = await self._connections.fetch(sql.NAMES, list(players))
         return {str(row["player_id"]): row["display_name"] for row in rows}
+
+
+def _plan(room: Room, starting: MatchStarting) -> MatchPlan:
+    is_asked = room.watching is Watching.INVITED
+    return MatchPlan(
+        room_id=room.room_id,
+        match_id=MatchId(starting.match_id),
+        rule_set=room.rule_set,
+        seats=starting.seats,
+        watching=room.watching,
+        guests=room.guests - room.people if is_asked else frozenset(),
+    )
+
+
+def _invite(row: asyncpg.Record) -> Invite:
+    return Invite(str(row["room_id"]), row["code"], row["expire_ms"])
 
 
 def room_of(row: asyncpg.Record) -> Room:

@@ -78,6 +78,11 @@ def room_message(room: Room, names: Mapping[str, str], *, idle_ms: int | None = 
     return message
 
 
+def invite_message(room_id: str, code: str, expire_ms: int) -> pb.Invite:
+    """Write an invitation."""
+    return pb.Invite(room_id=room_id, code=code, expire_time=time_message(expire_ms))
+
+
 def write_room(room: Room) -> bytes:
     """Write all that is kept of a room but when it changed. Equal rooms give equal bytes."""
     return event_pb.StoredRoom(

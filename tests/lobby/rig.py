@@ -99,8 +99,9 @@ class Rig:
         engines = await self._stack.enter_async_context(self.foundation.engines("lobby"))
         address = self.settings.peers.progression
         channel = await self._stack.enter_async_context(self.foundation.channel("lobby", address))
-        handlers = Handlers(rooms, self.clock, lambda: None)
-        maker = Maker(rooms, handlers, EngineMatches(engines), RunnerBots(channel), again_s=1)
+        matches = EngineMatches(engines)
+        handlers = Handlers(rooms, matches, self.clock, lambda: None)
+        maker = Maker(rooms, handlers, matches, RunnerBots(channel), again_s=1)
         return Starter(rooms, handlers, maker, ProgressionCollections(channel), reply_s=1)
 
     async def close_neighbours(self) -> None:

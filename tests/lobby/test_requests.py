@@ -89,7 +89,8 @@ MALFORMED: dict[str, tuple[Do, list[str]]] = {
     "seats that teams have not": (lambda p: p.create("opolyx.teams@2", 5), ["seat_count"]),
     "an unknown visibility": (lambda p: p.create(visibility=9), ["visibility"]),
     "an unknown strength": (lambda p: p.add_bot(ROOM_ID, "genius"), ["strength"]),
-    "no strength": (lambda p: p.add_bot(ROOM_ID, ""), ["strength"]),
+    "an unknown usual bot": (lambda p: p.create(bot_strength="genius"), ["bot_strength"]),
+    "unknown watching": (lambda p: p.create(watching=9), ["watching"]),
     "no room": (lambda p: p.get(""), ["room_id"]),
     "a least sequence below zero": (lambda p: p.get(ROOM_ID, min_sequence=-1), ["min_sequence"]),
 }

@@ -8,7 +8,8 @@ from libs.rules.refusals import Refusal
 from services.lobby import commands as c
 from services.lobby import events as e
 from services.lobby.room import Room, State, apply, evolve
-from services.lobby.rooms import Binding, CardsUnknownError, decide
+from services.lobby.rooms import CardsUnknownError, decide
+from services.lobby.seating import Binding
 
 ANN, BOB, CEM, DAN = "ann", "bob", "cem", "dan"
 ROOM, MATCH = "the room", "the match"
@@ -105,7 +106,7 @@ def test_whoever_sits_in_the_room_already_gets_up_for_another_seat(sitting: Sitt
     sitting.do(join(BOB), ready(BOB))
     events = sitting.do(join(BOB, 3))
 
-    assert events == (e.SeatLeft(seat=1), e.SeatTaken(seat=3, player=BOB))
+    assert events == (e.SeatChanged(from_seat=1, to_seat=3),)
     assert sitting.seated() == [ANN, "", "", BOB]
     assert sitting.room.ready == frozenset()
 

@@ -4,11 +4,14 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from libs.chassis.channels import open_channel
+from libs.chassis.engines import Engines
 from libs.kernel.clock import ManualClock
 from libs.rules.refusals import Refusal
 from libs.store.ports import StoreUnavailableError
 from services.lobby import commands as c
 from services.lobby.handlers import Asked, Handlers
+from services.lobby.neighbours import EngineMatches
 from services.lobby.room import Room
 from services.lobby.store import PostgresRooms
 from services.lobby.wire import person_actor
@@ -29,7 +32,12 @@ class Line:
         self.rig = rig
         self.rooms = PostgresRooms(rig.line)
         self.told = 0
-        self.handlers = Handlers(self.rooms, ManualClock(NOW_MS), self._tell)
+        self.handlers = Handlers(
+            self.rooms,
+            EngineMatches(Engines(["127.0.0.1:1"], open_channel)),
+            ManualClock(NOW_MS),
+            self._tell,
+        )
 
     def lose_reply(self) -> None:
         self.rig.proxy.cut_before_reply(COMMITTED)

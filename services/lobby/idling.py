@@ -1,0 +1,59 @@
+"""Closes waiting rooms in which nothing has happened for long, and forgets old invitations."""
+
+import asyncio
+from hashlib import sha256
+from typing import Final
+
+from libs.kernel.clock import Clock
+from libs.kernel.ids import MatchId, derived_command_id
+from libs.rules.refusals import Refusal
+from libs.telemetry import logs
+from libs.wire.record import SYSTEM
+from services.lobby import commands as c
+from services.lobby.handlers import Asked, Handlers
+from services.lobby.ports import Idle, Rooms
+
+CLOSING_MAX: Final = 100
+"""How many rooms are closed at a time (start)."""
+
+LOOK_S: Final = 5.0
+"""How late a room closes at most, while the store answers (start)."""
+
+INVITES_KEPT_MS: Final = 7 * 24 * 60 * 60_000
+"""How long an invitation that is of no use is kept, so that a repeat of its command finds it."""
+
+_log: Final = logs.get()
+
+
+class Idling:
+    """Any number of replicas may do this: the same room at the same sequence is one command."""
+
+    def __init__(self, rooms: Rooms, handlers: Handlers, clock: Clock, *, idle_ms: int) -> None:
+        self._rooms = rooms
+        self._handlers = handlers
+        self._clock = clock
+        self._idle_ms = idle_ms
+
+    async def run(self) -> None:
+        """Close what is idle, until cancelled."""
+        while True:
+            now_ms = self._clock.now_ms()
+            await self._rooms.forget_invites(before_ms=now_ms - INVITES_KEPT_MS)
+            before_ms = now_ms - self._idle_ms
+            for idle in await self._rooms.idle(before_ms=before_ms, limit=CLOSING_MAX):
+                await self.close(idle)
+            await asyncio.sleep(min(LOOK_S, self._idle_ms / 1000))
+
+    async def close(self, idle: Idle) -> None:
+        """Close a room, unless anything has happened in it since it was seen idle."""
+        name = f"idle:{idle.sequence}"
+        asked = Asked(
+            command=c.CloseIdle(),
+            # Rooms have ids of the same kind as matches, and no room has a match's.
+            command_id=derived_command_id(MatchId(idle.room_id), name),
+            actor=SYSTEM,
+            request_hash=sha256(f"{name}:{idle.room_id}".encode()).digest(),
+            expected=idle.sequence,
+        )
+        if not isinstance(await self._handlers.change(idle.room_id, asked), Refusal):
+            _log.info("room_closed_idle", room_id=idle.room_id)
