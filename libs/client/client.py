@@ -15,6 +15,7 @@ from libs.client.stream import Metadata
 from libs.client.table import Table
 from libs.kernel.ids import MatchId
 from opolyx.bot.v1.bot_service_pb2_grpc import BotServiceStub
+from opolyx.gateway.v1.gateway_service_pb2_grpc import GatewayServiceStub
 from opolyx.lobby.v1.lobby_service_pb2_grpc import LobbyServiceStub
 from opolyx.match.v1.match_service_pb2_grpc import MatchServiceStub
 from opolyx.progression.v1.progression_service_pb2_grpc import ProgressionServiceStub
@@ -28,9 +29,9 @@ class Client:
     """Calls a gateway as somebody, while it is open: `async with Client.connect(...) as client:`.
 
     Attributes:
-        lobby, match, progression, bots: the public services. Their unary calls have a deadline, are
-            tried again where that is safe, and raise `grpc.aio.AioRpcError`; by `call` they raise
-            what is typed.
+        lobby, match, progression, bots, gateway: the public services. Their unary calls have a
+            deadline, are tried again where that is safe, and raise `grpc.aio.AioRpcError`; by
+            `call` they raise what is typed.
 
     """
 
@@ -41,6 +42,7 @@ class Client:
         self.match = MatchServiceStub(channel)
         self.progression = ProgressionServiceStub(channel)
         self.bots = BotServiceStub(channel)
+        self.gateway = GatewayServiceStub(channel)
 
     @classmethod
     def connect(
