@@ -3,10 +3,8 @@
 import unicodedata
 from typing import Final
 
+from libs.wire.limits import DISPLAY_NAME_MAX
 from libs.wire.requests import Checks
-
-NAME_MAX: Final = 32
-"""The most characters of a name, in the composed form (NFC) in which it is kept."""
 
 _JOINERS: Final = "\u200c\u200d"
 """They print nothing, and between letters they are part of how some languages are written."""
@@ -18,7 +16,7 @@ _BLANKS: Final = "\u115f\u1160\u2800\u3164\uffa0"
 def check_display_name(checks: Checks, field: str, name: str) -> str:
     """Return a name as it is kept; what is wrong with it is noted in *checks*."""
     name = unicodedata.normalize("NFC", name)
-    checks.text(field, name, size_max=NAME_MAX)
+    checks.text(field, name, size_max=DISPLAY_NAME_MAX)
     if name != name.strip():
         checks.add(field, "must not begin or end with a space")
     if "  " in name:
@@ -39,7 +37,9 @@ def clean_display_name(name: str) -> str:
     joined = "".join(a for place, a in enumerate(seen) if _may_stand(seen, place))
     # What was taken out of between two spaces, or two halves of a character, has brought them
     # together.
-    return unicodedata.normalize("NFC", " ".join(joined.split()))[:NAME_MAX].rstrip(" " + _JOINERS)
+    return unicodedata.normalize("NFC", " ".join(joined.split()))[:DISPLAY_NAME_MAX].rstrip(
+        " " + _JOINERS
+    )
 
 
 def _may_stand(name: str, place: int) -> bool:

@@ -6,21 +6,18 @@ and no reply but that to whoever made it.
 
 import asyncio
 from dataclasses import dataclass
-from typing import Final
 
 from libs.kernel.clock import Clock
 from libs.kernel.ids import MatchId, fresh_code
 from libs.kernel.reasons import Reason
 from libs.rules.refusals import Refusal
+from libs.wire.limits import INVITES_MAX
 from services.lobby import commands as c
 from services.lobby.admitting import Admitter
 from services.lobby.events import Watching
 from services.lobby.handlers import Asked, Handlers
 from services.lobby.ports import Admission, Invite, InviteTable, Rooms
 from services.lobby.room import Room, State
-
-INVITES_MAX: Final = 20
-"""How many invitations of a room are of use at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from libs.kernel.reasons import Reason
 from libs.rules import tables
 from libs.rules.refusals import Refusal
 from libs.rules.rule_sets import RULE_SETS
+from libs.wire.limits import PLAYERS_MAX
 from libs.wire.requests import Checks
 from opolyx.lobby.v1 import lobby_service_pb2 as pb
 from opolyx.lobby.v1 import room_pb2
@@ -25,9 +26,6 @@ C = TypeVar("C", bound=c.Command)
 
 TOKEN_NAME_MAX: Final = 64
 """The most characters of a name that a token carries."""
-
-BATCH_MAX: Final = 50
-"""How many people are returned at once."""
 
 ISSUER_MAX: Final = 200
 SUBJECT_MAX: Final = 255
@@ -137,8 +135,8 @@ def renamed(request: pb.SetDisplayNameRequest) -> Player:
 def players(request: pb.BatchGetPlayersRequest) -> list[str]:
     """Return whom a request is about, each once."""
     checks = Checks()
-    if not 1 <= len(request.player_ids) <= BATCH_MAX:
-        checks.add("player_ids", f"must have 1 to {BATCH_MAX} entries")
+    if not 1 <= len(request.player_ids) <= PLAYERS_MAX:
+        checks.add("player_ids", f"must have 1 to {PLAYERS_MAX} entries")
     for number, player_id in enumerate(request.player_ids):
         checks.uuid(f"player_ids[{number}]", player_id)
     checks.finish()

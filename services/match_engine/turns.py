@@ -10,10 +10,8 @@ from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
 from libs.store.ports import StoreUnavailableError
 from libs.telemetry import logs
+from libs.wire.limits import COMMANDS_WAITING_MAX
 from libs.wire.requests import MalformedError
-
-QUEUE_MAX: Final = 32
-"""How many may wait for their turn at one match (start; W2)."""
 
 T = TypeVar("T")
 
@@ -38,7 +36,7 @@ class Turns:
 
         """
         queue = self._queues.setdefault(match_id, _Queue())
-        if queue.waiting >= QUEUE_MAX:
+        if queue.waiting >= COMMANDS_WAITING_MAX:
             raise refused(Reason.OVERLOADED)
         queue.waiting += 1
         try:

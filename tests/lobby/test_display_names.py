@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from libs.wire.limits import DISPLAY_NAME_MAX
 from libs.wire.requests import Checks, MalformedError
-from services.lobby.display_names import NAME_MAX, check_display_name, clean_display_name
+from services.lobby.display_names import check_display_name, clean_display_name
 
 TRICKY = st.sampled_from(
     "a é\u0301\u200c\u200d\u202e\u2066\u00a0\u3000\t\n\x00\x1b\u115f\u2800क्ष👩💻🇩"
@@ -31,8 +32,8 @@ def wrong(name: str) -> list[str]:
         "A",
         "Ann",
         "Ann B.",
-        "x" * NAME_MAX,
-        "ß" * NAME_MAX,
+        "x" * DISPLAY_NAME_MAX,
+        "ß" * DISPLAY_NAME_MAX,
         "名前",
         "क्\u200dष",
         "पर\u200cक",
@@ -47,7 +48,7 @@ def test_a_name_may_be_in_any_script(name: str) -> None:
     "name",
     [
         "",
-        "x" * (NAME_MAX + 1),
+        "x" * (DISPLAY_NAME_MAX + 1),
         " Ann",
         "Ann ",
         "Ann  B",
@@ -82,10 +83,10 @@ def test_a_name_that_cannot_be_seen_or_touches_the_text_around_it_is_refused(nam
 
 def test_a_name_is_kept_composed_and_counted_so() -> None:
     checks = Checks()
-    name = check_display_name(checks, "name", "e\u0301" * NAME_MAX)
+    name = check_display_name(checks, "name", "e\u0301" * DISPLAY_NAME_MAX)
     checks.finish()
 
-    assert name == "é" * NAME_MAX
+    assert name == "é" * DISPLAY_NAME_MAX
 
 
 @given(st.text(st.one_of(TRICKY, st.characters()), max_size=80))
@@ -96,7 +97,7 @@ def test_of_any_name_of_a_token_nothing_or_a_good_name_is_left(name: str) -> Non
     assert unicodedata.normalize("NFC", cleaned) == cleaned
 
 
-@given(st.text(st.one_of(TRICKY, st.characters()), min_size=1, max_size=NAME_MAX))
+@given(st.text(st.one_of(TRICKY, st.characters()), min_size=1, max_size=DISPLAY_NAME_MAX))
 def test_a_good_name_is_taken_over_from_a_token_as_it_is(name: str) -> None:
     composed = unicodedata.normalize("NFC", name)
 

@@ -3,8 +3,8 @@ from grpc import StatusCode
 
 from libs.kernel.reasons import Reason
 from libs.rules import commands as c
+from libs.wire.limits import COMMANDS_WAITING_MAX
 from services.match_engine.decide_stream import COMMANDS_MAX
-from services.match_engine.turns import QUEUE_MAX
 from tests.chassis.answers import answer
 from tests.match_engine.edge_rig import (
     NOW_MS,
@@ -29,7 +29,7 @@ class TestOrder:
         seats, wire = await two_people(edge), await decide()
         store.hold("append")
         tags = []
-        for n in range(QUEUE_MAX + 3):
+        for n in range(COMMANDS_WAITING_MAX + 3):
             # What cannot be understood, or finds the queue full, is refused at once.
             more = {"command_id": "x"} if n % 5 == 4 else {}
             sent = seats.frame(0, seed(), **more)

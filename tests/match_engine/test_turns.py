@@ -8,8 +8,8 @@ from libs.chassis.status import RefusedError
 from libs.kernel.reasons import Reason
 from libs.rules import commands as c
 from libs.rules.snapshot import state_hash
+from libs.wire.limits import COMMANDS_WAITING_MAX
 from libs.wire.record import decode
-from services.match_engine.turns import QUEUE_MAX
 from tests.match_engine.rig import START_MS, Gate, a_command_id, a_table, refused_as
 from tests.support.waiting import until
 
@@ -89,7 +89,7 @@ async def test_one_more_than_may_wait_is_turned_away() -> None:
     roll = c.Roll((await table.match()).turn)
     first = asyncio.create_task(table.submit(roll))
     await gate.reached.wait()
-    waiting = [asyncio.create_task(table.submit(roll)) for _ in range(QUEUE_MAX)]
+    waiting = [asyncio.create_task(table.submit(roll)) for _ in range(COMMANDS_WAITING_MAX)]
     await asyncio.sleep(0)
     with refused_as(Reason.OVERLOADED):
         await table.submit(roll)
@@ -98,7 +98,7 @@ async def test_one_more_than_may_wait_is_turned_away() -> None:
     results = await asyncio.gather(*waiting, return_exceptions=True)
 
     reasons = [result.told.reason for result in results if isinstance(result, RefusedError)]
-    assert len(reasons) == QUEUE_MAX
+    assert len(reasons) == COMMANDS_WAITING_MAX
     assert Reason.OVERLOADED not in reasons
 
 

@@ -1,0 +1,18 @@
+"""Limits that one service keeps and another tells of: each number is said once, here."""
+
+from typing import Final
+
+COMMANDS_WAITING_MAX: Final = 32
+"""How many commands may wait for their turn at one match (start; W2). The match engine's."""
+
+ROOMS_MAX: Final = 1
+"""In how many unfinished matches and waiting rooms a person may be (SETUP-2). The lobby's."""
+
+INVITES_MAX: Final = 20
+"""How many invitations of a room are of use at a time. The lobby's."""
+
+DISPLAY_NAME_MAX: Final = 32
+"""The most characters of a person's name, in the composed form (NFC). The lobby's."""
+
+PLAYERS_MAX: Final = 50
+"""How many people are returned at once. The lobby's."""
