@@ -11,6 +11,7 @@ from typing import Any, Final
 import grpc
 from grpc import StatusCode
 
+from libs.chassis.limiting import CountedStream
 from libs.chassis.messages import Deserializer, Serializer
 from libs.chassis.status import RefusedError
 from libs.kernel.ids import fresh_id
@@ -55,6 +56,7 @@ class Call:
         "_is_over",
         "_task",
         "code",
+        "counted",
         "ended_by",
         "expiry",
         "method",
@@ -74,6 +76,7 @@ class Call:
         self._farewell: Callable[[RefusedError], None] | None = None
         self.method = method
         self.code = StatusCode.OK
+        self.counted: CountedStream | None = None
         self.reason = ""
         self.received = 0
         self.sent = 0

@@ -1,13 +1,15 @@
 """The edge of a gRPC server: every RPC gets a span, metrics, one line, and a typed status.
 
 Messages are bytes to grpc and are read and written here: what grpc itself says about bad ones has
-no reason in it. Its own limits lie above ours for the same cause.
+no reason in it. Its own limits lie above ours for the same cause. To grpc every request is a
+stream, so that who calls is known before anything is read from them, and a call that is opened and
+never made is counted and ended like any other.
 """
 
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn, TypeAlias, TypeVar, cast
 
@@ -26,8 +28,8 @@ from libs.chassis.faults import (
     plain_code,
     refusal_of,
 )
-from libs.chassis.identity import Caller, set_caller
-from libs.chassis.messages import Deserializer, Serializer, reader
+from libs.chassis.identity import NOBODY, Caller, set_caller
+from libs.chassis.messages import Deserializer, Serializer, malformed, reader
 from libs.chassis.sections import ServerSettings
 from libs.chassis.status import refused, status_of
 from libs.kernel.clock import Clock
@@ -40,6 +42,9 @@ VERSION: Final = "opolyx-version"
 
 WATCHERS_S: Final = 0.1
 """How long those who watch the health have to hear that it ends."""
+
+REQUEST_S: Final = 10.0
+"""How long the one message of a request may take to come, once a call is there (start)."""
 
 ABORT_S: Final = 1.0
 """How long a call that ends waits for its client to read what it was sent (start)."""
@@ -144,20 +149,21 @@ class Edge(grpc.aio.ServerInterceptor):
             behaviour = inner.stream_unary or inner.unary_unary
             handle = self._answer(method, inner, behaviour, read, write)
         assert inspect.iscoroutinefunction(behaviour) or inspect.isasyncgenfunction(behaviour)
-        return _ARITIES[inner.request_streaming, inner.response_streaming](handle)
+        return _ARITIES[inner.response_streaming](handle)
 
     def _answer(
         self, method: Method, inner: Handler, behaviour: Any, read: Deserializer, write: Serializer
     ) -> Callable[[Any, Context], Awaitable[bytes]]:
         """Return the handler of an RPC with one response."""
 
-        async def handle(given: Any, context: Context) -> bytes:
+        async def handle(_: object, context: Context) -> bytes:
             async def work(call: Call) -> bytes:
                 if inner.request_streaming:
                     stream = StreamContext(context, call, read, write)
                     response = await behaviour(stream.requests(), stream)
                 else:
-                    response = await self._in_time(behaviour(read(given), context), context)
+                    request = await _request(context, read)
+                    response = await self._in_time(behaviour(request, context), context)
                 # A handler that has set another code has nothing to say.
                 return write(response) if _code(context) is StatusCode.OK else b""
 
@@ -170,10 +176,13 @@ class Edge(grpc.aio.ServerInterceptor):
     ) -> Callable[[Any, Context], Awaitable[None]]:
         """Return the handler of an RPC with a stream of responses, whichever way they are made."""
 
-        async def handle(given: Any, context: Context) -> None:
+        async def handle(_: object, context: Context) -> None:
             async def work(call: Call) -> None:
                 stream = StreamContext(context, call, read, write)
-                request = stream.requests() if inner.request_streaming else read(given)
+                if inner.request_streaming:
+                    request: Any = stream.requests()
+                else:
+                    request = await _request(context, read)
                 if inspect.iscoroutinefunction(behaviour):
                     await behaviour(request, stream)
                     return
@@ -229,18 +238,22 @@ class Edge(grpc.aio.ServerInterceptor):
     async def _admit(
         self, call: Call, metadata: Mapping[str, str | bytes], context: Context
     ) -> None:
+        door, peer = self._terms.door, context.peer()
+        if len(self._streams) > self._settings.streams_max and call.method.is_stream:
+            raise refused(Reason.OVERLOADED)
         if call.method.is_infrastructure:
+            if call.method.is_stream:
+                call.counted = door.count_stream(NOBODY, peer)
             return
         if self._is_draining and call.method.is_stream:
             raise refused(Reason.GOING_AWAY)
-        if len(self._streams) > self._settings.streams_max:
+        if self._unary_calls > self._settings.unary_calls_max and not call.method.is_stream:
             raise refused(Reason.OVERLOADED)
-        if self._unary_calls > self._settings.unary_calls_max:
-            raise refused(Reason.OVERLOADED)
-        made_by = await self._terms.door.admit(call.method.name, metadata, context.peer())
+        made_by = await door.admit(call.method.name, metadata, peer)
         set_caller(made_by)
         logs.bind(caller=made_by.kind)
         if call.method.is_stream:
+            call.counted = door.count_stream(made_by, peer)
             self._end_when_expired(call, made_by)
 
     def _end_when_expired(self, call: Call, made_by: Caller) -> None:
@@ -291,6 +304,8 @@ class Edge(grpc.aio.ServerInterceptor):
 
     def _close(self, call: Call, context: Context, span: Span) -> None:
         took_s = call.close()
+        if call.counted is not None:
+            call.counted.close()
         if call.code is StatusCode.OK:
             call.code = _code(context)
         labels = (self._service, call.method.name, call.code.name)
@@ -322,6 +337,22 @@ class Edge(grpc.aio.ServerInterceptor):
         say("rpc_handled", **fields)
 
 
+async def _request(context: Context, read: Deserializer) -> Any:
+    """Read the one message of a request.
+
+    Raises:
+        RefusedError: INVALID_REQUEST, it is none, or does not come.
+
+    """
+    data: object = None
+    with suppress(TimeoutError):
+        async with asyncio.timeout(REQUEST_S):
+            data = await context.read()
+    if not isinstance(data, bytes):
+        raise malformed("is missing")
+    return read(data)
+
+
 async def _abort(
     context: Context, code: StatusCode, text: str, trailers: tuple[tuple[str, str | bytes], ...]
 ) -> NoReturn:
@@ -334,11 +365,9 @@ async def _abort(
         raise asyncio.CancelledError from None
 
 
-_ARITIES: Final[Mapping[tuple[bool, bool], Callable[[Any], Handler]]] = {
-    (False, False): grpc.unary_unary_rpc_method_handler,
-    (False, True): grpc.unary_stream_rpc_method_handler,
-    (True, False): grpc.stream_unary_rpc_method_handler,
-    (True, True): grpc.stream_stream_rpc_method_handler,
+_ARITIES: Final[Mapping[bool, Callable[[Any], Handler]]] = {
+    False: grpc.stream_unary_rpc_method_handler,
+    True: grpc.stream_stream_rpc_method_handler,
 }
 
 

@@ -1,10 +1,11 @@
-"""How often somebody may call: a token bucket for each subject and method."""
+"""How often somebody may call, and how many streams they may have open."""
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from libs.chassis.status import refused
 from libs.kernel.reasons import Reason
@@ -32,12 +33,20 @@ class Limiter:
     def __init__(
         self,
         rate: Rate,
-        by_method: Mapping[str, Rate] | None = None,
+        own: Mapping[tuple[str, ...], Rate] | None = None,
         *,
         monotonic_s: Callable[[], float] = time.monotonic,
     ) -> None:
+        """Limit to *rate*, and methods that are named together in *own* to a rate that they share.
+
+        Those do not count against *rate*.
+        """
         self._rate = rate
-        self._by_method = dict(by_method or {})
+        self._own = {
+            method: (methods[0], rate)
+            for methods, rate in (own or {}).items()
+            for method in methods
+        }
         self._monotonic_s = monotonic_s
         self._full_at_s: dict[tuple[str, str], float] = {}
 
@@ -50,9 +59,8 @@ class Limiter:
             RefusedError: RATE_LIMITED; it says when there will be a token.
 
         """
-        rate = self._by_method.get(method)
-        key = (subject, method if rate is not None else "")
-        rate = rate or self._rate
+        bucket, rate = self._own.get(method, ("", self._rate))
+        key = (subject, bucket)
         now_s = self._monotonic_s()
         full_at_s = max(self._full_at_s.get(key, now_s), now_s) + 1 / rate.per_s
         wait_s = full_at_s - now_s - rate.burst / rate.per_s
@@ -67,3 +75,36 @@ class Limiter:
         """Drop full buckets; if that is none, the emptiest go free, which is better than memory."""
         kept = {key: full for key, full in self._full_at_s.items() if full > now_s}
         self._full_at_s = kept if len(kept) < SUBJECTS_MAX else {}
+
+
+class OpenStreams:
+    """How many streams each subject has open: one more than *most* is refused."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._open: Counter[str] = Counter()
+
+    def open(self, subject: str) -> "CountedStream":
+        """Count a stream of *subject*, until it is closed.
+
+        Raises:
+            RefusedError: OVERLOADED, too many are open.
+
+        """
+        if self._open[subject] >= self._most:
+            raise refused(Reason.OVERLOADED)
+        self._open[subject] += 1
+        return CountedStream(self._open, subject)
+
+
+class CountedStream(NamedTuple):
+    """A stream that is counted while it is open."""
+
+    counter: Counter[str]
+    subject: str
+
+    def close(self) -> None:
+        """Count it no more. Once."""
+        self.counter[self.subject] -= 1
+        if not self.counter[self.subject]:
+            del self.counter[self.subject]

@@ -23,13 +23,13 @@ def reader(deserializer: Deserializer | None, *, bytes_max: int, is_strict: bool
 
     def read(data: bytes) -> Any:
         if len(data) > bytes_max:
-            raise _malformed(f"has {len(data)} bytes; {bytes_max} are allowed")
+            raise malformed(f"has {len(data)} bytes; {bytes_max} are allowed")
         if deserializer is None:
             return data
         try:
             message = deserializer(data)
         except (DecodeError, ValueError):
-            raise _malformed("is no such message") from None
+            raise malformed("is no such message") from None
         if is_strict and isinstance(message, Message):
             _check(message)
         return message
@@ -44,5 +44,6 @@ def _check(message: Message) -> None:
         raise RefusedError(tell_malformed(error)) from None
 
 
-def _malformed(what: str) -> RefusedError:
+def malformed(what: str) -> RefusedError:
+    """Return the refusal of a request of which no field can be named."""
     return RefusedError(tell_malformed(MalformedError([Violation("", what)])))

@@ -130,6 +130,7 @@ UNKNOWN_CODE: Final = StatusCode.FAILED_PRECONDITION
 """The status code of a reason that is newer than we are: that of the rules, as most reasons are."""
 
 RETRY_AFTER_MS: Final[Mapping[Reason, int]] = {
+    Reason.RATE_LIMITED: 1_000,
     Reason.OVERLOADED: 250,
     Reason.NOT_OWNER_OF_SHARD: 100,
     Reason.STORE_UNAVAILABLE: 500,

@@ -41,7 +41,7 @@ def service(settings: GatewaySettings, foundation: Foundation) -> Service:
     """
     section = settings.gateway
     refuse_beyond_loopback(settings.auth, [section.host])
-    limiter = Limiter(_rate(section.rate), {SUBMIT: _rate(section.command_rate)})
+    limiter = Limiter(_rate(section.rate), {(SUBMIT,): _rate(section.command_rate)})
     terms = foundation.terms(
         NAME,
         section,

@@ -6,19 +6,24 @@ from typing import Any
 import pytest
 from google.protobuf.wrappers_pb2 import Int32Value, StringValue
 from grpc import StatusCode
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from libs.chassis import edge
 from libs.chassis.admission import Door
 from libs.chassis.edge import Terms
+from libs.chassis.identity import NOBODY
 from libs.chassis.issuing import DevelopmentIssuer
-from libs.chassis.limiting import Limiter, Rate
+from libs.chassis.limiting import Limiter, OpenStreams, Rate
 from libs.chassis.roles import ANYONE, OPERATOR, PERSON, SPECTATOR, AllowList, service
 from libs.chassis.sections import AuthSettings
+from libs.chassis.status import RefusedError
 from libs.kernel.clock import ManualClock
 from libs.kernel.reasons import Reason
 from opolyx.engine.v1.caller_pb2 import Caller
 from tests.chassis import echo
 from tests.chassis.answers import answer, everything, failure, infos
 from tests.chassis.conftest import NOW_MS, Serve
+from tests.support.waiting import until
 
 ALLOWED = AllowList(
     {
@@ -252,6 +257,109 @@ async def test_who_has_no_token_is_limited_by_address(serve: Serve, terms: Terms
 
     assert got.told is not None
     assert got.told.reason == Reason.RATE_LIMITED
+
+
+async def test_a_person_has_so_many_streams_open_and_no_more(
+    serve: Serve, terms: Terms, issuer: DevelopmentIssuer
+) -> None:
+    streams = OpenStreams(2)
+    served = await serve(replace(terms, door=replace(terms.door, streams=streams)))
+    ann, bob = bearer(issuer.issue("ann")), bearer(issuer.issue("bob"))
+
+    def count(who: dict[str, Any], number: int = 0) -> Any:
+        return served.stub.Count(Int32Value(value=number), **who)
+
+    opened = [count(ann) for _ in range(2)]
+    await until(lambda: streams._open["ann"] == 2)
+    got = await answer(everything(count(ann)))
+    others = await everything(count(bob, 3))
+    opened[0].cancel()
+    await until(lambda: streams._open["ann"] == 1)
+
+    assert len(others) == 3
+    assert len(await everything(count(ann, 3))) == 3
+    assert got.code is StatusCode.RESOURCE_EXHAUSTED
+    assert got.told is not None
+    assert got.told.reason == Reason.OVERLOADED
+    assert got.retry_after_ms is not None
+    opened[1].cancel()
+    await until(lambda: not streams._open)
+
+
+async def test_services_have_as_many_streams_as_they_need(
+    serve: Serve, terms: Terms, issuer: DevelopmentIssuer
+) -> None:
+    door = replace(terms.door, streams=OpenStreams(1))
+    stub = (await serve(replace(terms, door=door))).stub
+    gateway = bearer(issuer.issue_for_service("gateway"))
+    calls = [stub.ReadAndWrite(**gateway) for _ in range(3)]
+
+    for call in calls:
+        await call.write(StringValue(value="a"))
+
+    assert [(await call.read()).value for call in calls] == ["A"] * 3
+
+
+async def test_whoever_watches_the_health_is_counted_by_address(serve: Serve, terms: Terms) -> None:
+    door = replace(terms.door, streams=OpenStreams(2))
+    served = await serve(replace(terms, door=door))
+    health: Any = health_pb2_grpc.HealthStub(served.channel)
+    watches = [health.Watch(health_pb2.HealthCheckRequest()) for _ in range(2)]
+    for watch in watches:
+        await watch.read()
+
+    got = await answer(everything(health.Watch(health_pb2.HealthCheckRequest())))
+
+    assert got.told is not None
+    assert got.told.reason == Reason.OVERLOADED
+    checked = await health.Check(health_pb2.HealthCheckRequest())
+    assert checked.status == health_pb2.HealthCheckResponse.SERVING
+
+
+@pytest.mark.parametrize(
+    ("peers", "others"),
+    [
+        (["ipv4:192.0.2.1:5000", "ipv4:192.0.2.1:6000"], "ipv4:192.0.2.2:5000"),
+        (["ipv6:%5B2001:db8::1%5D:5000", "ipv6:[2001:db8::2]:1"], "ipv6:%5B2001:db8:0:1::1%5D:1"),
+        (["ipv6:%5Bfe80::1%25eth0%5D:5000", "ipv6:%5Bfe80::2%5D:1"], "ipv4:127.0.0.1:1"),
+        (["unix:", "unix:"], "ipv4:127.0.0.1:1"),
+    ],
+    ids=["an address", "a network", "a link", "a socket"],
+)
+def test_who_has_no_token_is_counted_with_their_address_or_network(
+    terms: Terms, peers: list[str], others: str
+) -> None:
+    door = replace(terms.door, streams=OpenStreams(1))
+    door.count_stream(NOBODY, peers[0])
+
+    with pytest.raises(RefusedError):
+        door.count_stream(NOBODY, peers[1])
+    door.count_stream(NOBODY, others)
+
+
+async def test_nothing_is_read_from_whoever_is_not_let_in(serve: Serve, terms: Terms) -> None:
+    served = await serve(terms)
+    never_made: Any = served.channel.stream_unary(f"/{echo.NAME}/Echo")
+
+    got = await answer(never_made())
+
+    assert got.told is not None
+    assert got.told.reason == Reason.TOKEN_MISSING
+
+
+async def test_a_call_that_is_opened_and_never_made_ends(
+    serve: Serve, terms: Terms, issuer: DevelopmentIssuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(edge, "REQUEST_S", 0.05)
+    served = await serve(terms)
+    never_made: Any = served.channel.stream_unary(f"/{echo.NAME}/Echo")
+
+    got = await answer(never_made(**bearer(issuer.issue("ann"))))
+
+    assert got.code is StatusCode.INVALID_ARGUMENT
+    assert got.told is not None
+    assert got.told.reason == Reason.INVALID_REQUEST
+    assert served.server._edge._unary_calls == 0
 
 
 def test_a_list_names_all_methods_and_no_others() -> None:

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from libs.chassis import limiting
-from libs.chassis.limiting import Limiter, Rate
+from libs.chassis.limiting import Limiter, OpenStreams, Rate
 from libs.chassis.status import RefusedError
 from libs.kernel.reasons import Reason
 
@@ -67,10 +67,12 @@ def test_nobody_uses_up_the_tokens_of_others(times: Times) -> None:
 
 
 def test_methods_share_a_bucket_unless_they_have_one_of_their_own(times: Times) -> None:
-    own = {"rare": Rate(per_s=1, burst=1)}
+    own = {("rare", "as rare"): Rate(per_s=1, burst=2), ("rarest",): Rate(per_s=1, burst=1)}
     limiter = Limiter(Rate(per_s=1, burst=3), own, monotonic_s=times)
 
-    assert admitted(limiter, 5, method="rare") == 1
+    assert admitted(limiter, 1, method="rare") == 1
+    assert admitted(limiter, 5, method="as rare") == 1
+    assert admitted(limiter, 5, method="rarest") == 1
     assert admitted(limiter, 2, method="one") == 2
     assert admitted(limiter, 2, method="other") == 1
 
@@ -103,3 +105,21 @@ def test_never_more_than_a_burst_and_the_rate_in_any_time(
     for first, begin in enumerate(let_in):
         for last in range(first, len(let_in)):
             assert last - first + 1 <= burst + (let_in[last] - begin) * per_s + 1e-6
+
+
+def test_streams_are_counted_by_subject_as_long_as_they_are_open() -> None:
+    streams = OpenStreams(2)
+    first = streams.open("ann")
+    second = streams.open("ann")
+
+    with pytest.raises(RefusedError) as caught:
+        streams.open("ann")
+    third = streams.open("bob")
+    first.close()
+    fourth = streams.open("ann")
+
+    assert caught.value.told.reason == Reason.OVERLOADED
+    assert caught.value.retry_after_ms is not None
+    for each in (second, third, fourth):
+        each.close()
+    assert not streams._open
