@@ -83,7 +83,7 @@ class Client:
         """Open a private room, seat *bots* beside the caller, start, and return the match.
 
         *bots* are strengths (`BotService.ListBots`), one for each seat but the caller's, which is
-        seat 0. What is refused leaves no room behind.
+        seat 0. Everybody who knows the match may watch it. What is refused leaves no room behind.
 
         Raises:
             RefusedError: such as `ALREADY_IN_MATCH`, whose metadata names the `match_id` in which

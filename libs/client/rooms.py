@@ -14,6 +14,7 @@ from libs.kernel.ids import CommandId, MatchId, fresh_id
 from opolyx.lobby.v1 import lobby_service_pb2 as pb
 from opolyx.lobby.v1 import lobby_service_pb2_grpc as pb_grpc
 from opolyx.lobby.v1.room_pb2 import Room
+from opolyx.match.v1.access_pb2 import Access
 
 _POLL_S: Final = 0.2
 
@@ -37,6 +38,7 @@ async def start_match(
             rule_set=rule_set,
             seat_count=1 + len(bots),
             visibility=Room.VISIBILITY_PRIVATE,
+            watching=Access.WATCHING_EVERYBODY,
         ),
     )
     room_id = room.room_id

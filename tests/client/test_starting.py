@@ -27,6 +27,15 @@ async def test_a_match_starts_with_the_caller_on_seat_0(system: System) -> None:
             assert table.match.client_seeds[0] == b"sixteen bytes at"
 
 
+async def test_everybody_may_look_on(system: System) -> None:
+    async with system.client("dee") as client, system.client("onlooker") as other:
+        match_id = await client.start_match()
+        async with other.watch(match_id) as table:
+            await anext(table)
+
+            assert table.match.match_id == match_id
+
+
 async def test_what_is_refused_leaves_its_caller_free(system: System) -> None:
     async with system.client("bob") as client:
         with pytest.raises(RefusedError) as error:
