@@ -7,7 +7,7 @@ from typing import Final
 
 from libs.chassis import identity
 from libs.chassis.channels import TIMEOUT_S, Channel
-from libs.chassis.roles import SPECTATOR
+from libs.chassis.roles import OPERATOR, SPECTATOR
 from libs.chassis.status import refused
 from libs.kernel.reasons import Reason
 from opolyx.engine.v1.caller_pb2 import Caller
@@ -73,7 +73,8 @@ class Callers:
     async def present(self) -> Caller:
         """Return the caller, as the other services are told of it.
 
-        Somebody who may only watch is nobody there, whichever seat the same account has.
+        Somebody who may only watch is nobody there, whichever seat the same account has. An
+        operator is one under the same player id, and may have a seat.
 
         Raises:
             RefusedError: NOT_ALLOWED, a service does not say for which bot's seat it calls.
@@ -85,7 +86,10 @@ class Callers:
             return _bot_of(made_by.on_behalf)
         if not made_by.subject or SPECTATOR in made_by.roles:
             return Caller()
-        return Caller(player_id=await self._players.find(made_by.subject, made_by.name))
+        player_id = await self._players.find(made_by.subject, made_by.name)
+        if OPERATOR in made_by.roles:
+            return Caller(operator_id=player_id)
+        return Caller(player_id=player_id)
 
 
 def _bot_of(on_behalf: Caller | None) -> Caller:

@@ -14,7 +14,7 @@ from libs.telemetry import logs, metrics, names
 from libs.wire.record import chain_hash
 from opolyx.engine.v1 import caller_pb2
 from opolyx.engine.v1 import engine_service_pb2 as pb
-from opolyx.match.v1 import match_pb2
+from opolyx.match.v1 import access_pb2, match_pb2
 from opolyx.record.v1 import event_pb2
 from opolyx.record.v1 import stored_record_pb2 as record_pb
 from services.gateway.following import Following
@@ -61,7 +61,7 @@ class Seats:
         """Return the seat of a caller; None for one who has none here."""
         if caller.HasField("bot_seat"):
             return caller.bot_seat if caller.bot_seat in self._bots else None
-        return self._people.get(caller.player_id)
+        return self._people.get(caller.player_id or caller.operator_id)
 
 
 class FollowedMatch:
@@ -98,8 +98,16 @@ class FollowedMatch:
         self._asked_anew = 0
         self._is_awaiting = False
         self._awaiting_pulses = 0
+        self._is_public = False
 
     # For those who watch.
+
+    def lets_in(self, caller: caller_pb2.Caller) -> bool:
+        """Tell whether it is known here that *caller* may watch it; if not, its engine is asked.
+
+        Each who comes is looked at by themselves: that others watch it lets nobody in.
+        """
+        return self._is_public or self.seats.of(caller) is not None
 
     @property
     def head_seq(self) -> int:
@@ -168,6 +176,8 @@ class FollowedMatch:
     def started(self, started: pb.FollowResponse.Started) -> None:
         """See `Follower.started`."""
         self.has_started = True
+        # Of an engine that does not say so, nothing is taken for granted.
+        self._is_public = started.watching == access_pb2.Access.WATCHING_EVERYBODY
         self._is_awaiting = False
         self._behind_at = -1
         self.head(started.head_sequence)

@@ -145,7 +145,12 @@ class Watching:
         """Return the match that is followed, and what it looks like where that had to be asked."""
         matches, after_seq = self._streams.matches, self._after_seq
         followed = matches.find(self._match_id)
-        if followed is not None and after_seq is not None and after_seq <= followed.last_seq:
+        if (
+            followed is not None
+            and after_seq is not None
+            and after_seq <= followed.last_seq
+            and followed.lets_in(self._caller)
+        ):
             return followed, None
         request = pb.GetMatchRequest(match_id=self._match_id, min_sequence=after_seq)
         match = await self._streams.asking.owner(

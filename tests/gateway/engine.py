@@ -24,7 +24,7 @@ from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx.engine.v1 import engine_service_pb2_grpc as pb_grpc
 from opolyx.engine.v1 import shard_service_pb2 as shard_pb
 from opolyx.engine.v1 import shard_service_pb2_grpc as shard_grpc
-from opolyx.match.v1 import match_pb2, rule_set_pb2
+from opolyx.match.v1 import access_pb2, match_pb2, rule_set_pb2
 from opolyx.match.v1 import match_service_pb2 as match_pb
 from opolyx.match.v1 import match_service_pb2_grpc as match_grpc
 from tests.gateway.world import World, beat, cancel, refuse, refused_frame, seat_of, stored_message
@@ -107,7 +107,7 @@ class FakeEngine(
         self._note(context, method)
         if not self.is_owner:
             await refuse(context, refused(Reason.NOT_OWNER_OF_SHARD))
-        if match_id not in self.world.matches:
+        if not self.world.shows(match_id, self.callers[-1][1]):
             await refuse(context, refused(Reason.MATCH_NOT_FOUND))
         return self.world.matches[match_id]
 
@@ -198,9 +198,9 @@ class FakeEngine(
     def _decide(self, frame: pb.DecideRequest.CommandFrame) -> pb.DecideResponse.ResultFrame:
         if not self.is_owner:
             return refused_frame(refused(Reason.NOT_OWNER_OF_SHARD))
-        live = self.world.matches.get(frame.match_id)
-        if live is None:
+        if not self.world.shows(frame.match_id, frame.caller):
             return refused_frame(refused(Reason.MATCH_NOT_FOUND))
+        live = self.world.matches[frame.match_id]
         seat = seat_of(live, frame.caller)
         if seat == e.NOBODY:
             return refused_frame(refused(Reason.NOT_SEATED))
@@ -253,6 +253,7 @@ class FakeEngine(
                 chain_hash=before[-1].hash,
                 head_sequence=live.match.sequence,
                 ended=live.has_ended,
+                watching=self._watching(match_id),
             )
             await say(pb.FollowResponse(started=started))
             position = len(before)
@@ -269,6 +270,11 @@ class FakeEngine(
             match_id=match_id, refused=refused_message(refused(reason).told)
         )
         await say(pb.FollowResponse(stopped=stopped))
+
+    def _watching(self, match_id: str) -> access_pb2.Access.Watching.ValueType:
+        if match_id in self.world.private:
+            return access_pb2.Access.WATCHING_INVITED
+        return access_pb2.Access.WATCHING_EVERYBODY
 
     async def _push_record(
         self, live: LiveMatch, record: StoredRecord, say: Callable[[Any], Any]

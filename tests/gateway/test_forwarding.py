@@ -49,7 +49,7 @@ async def test_an_operator_is_a_person_too(rig: Rig) -> None:
 
     await operator.call(operator.lobby.JoinRoom, JOIN)
 
-    assert rig.neighbours.asked[0][1] == Caller(player_id=PLAYERS["ann"])
+    assert rig.neighbours.asked[0][1] == Caller(operator_id=PLAYERS["ann"])
 
 
 async def test_a_spectator_looks_as_nobody_and_neither_sits_nor_plays(rig: Rig) -> None:

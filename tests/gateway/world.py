@@ -26,10 +26,14 @@ class Served(Protocol):
 
 
 class World:
-    """The matches that there are, and which engine owns all of them now."""
+    """The matches that there are, and which engine owns all of them now.
+
+    Those that are *private* are for their seats, for operators, and for these guests.
+    """
 
     def __init__(self) -> None:
         self.matches: dict[str, LiveMatch] = {}
+        self.private: dict[str, set[str]] = {}
         self.owner = ""
         self.epoch = 1
         self.moved = asyncio.Event()
@@ -37,6 +41,15 @@ class World:
     def add(self, live: LiveMatch) -> LiveMatch:
         self.matches[live.match_id] = live
         return live
+
+    def shows(self, match_id: str, caller: caller_pb2.Caller) -> bool:
+        """Tell whether there is such a match for *caller*."""
+        live, guests = self.matches.get(match_id), self.private.get(match_id)
+        if live is None or guests is None:
+            return live is not None
+        return bool(caller.operator_id) or (
+            caller.player_id in guests or seat_of(live, caller) != e.NOBODY
+        )
 
     def move(self, engine: Served) -> None:
         """Give all matches to an engine; the others refuse them from now on."""
@@ -62,7 +75,7 @@ def seat_of(live: LiveMatch, caller: caller_pb2.Caller) -> int:
     if caller.HasField("bot_seat"):
         return caller.bot_seat
     people = {spec.player: seat for seat, spec in enumerate(live.match.specs) if spec.player}
-    return people.get(caller.player_id, e.NOBODY)
+    return people.get(caller.player_id or caller.operator_id, e.NOBODY)
 
 
 async def beat(say: Callable[[Any], Any], pulse: Any) -> None:
