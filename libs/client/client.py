@@ -24,6 +24,9 @@ T = TypeVar("T")
 
 CLASSIC: Final = "opolyx.classic@2"
 
+WAIT_S: Final = 60.0
+"""How long others are waited for; bots come sooner than that."""
+
 
 class Client:
     """Calls a gateway as somebody, while it is open: `async with Client.connect(...) as client:`.
@@ -92,6 +95,21 @@ class Client:
 
         """
         return await rooms.start_match(self.lobby, rule_set, bots)
+
+    async def quick_match(
+        self, rule_set: str = CLASSIC, seats: int = 4, *, timeout_s: float = WAIT_S
+    ) -> MatchId:
+        """Find others for a match, and return it once it has started.
+
+        Bots take the seats for which nobody comes. Whoever stops waiting, or waits for longer than
+        *timeout_s*, is taken out again.
+
+        Raises:
+            RefusedError: such as `ALREADY_IN_MATCH`, or `ROOM_CLOSED` if nothing came of it.
+            ConnectionLostError: no match has started in time.
+
+        """
+        return await rooms.quick_match(self.lobby, rule_set, seats, timeout_s)
 
     def play(self, match_id: str, metadata: Metadata = ()) -> Table:
         """Return a table at which the caller plays its seat, to be opened."""

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from libs.chassis.status import RefusedError
+from libs.chassis.status import RefusedError, refused
 from libs.client.calls import PATIENCE_S, ConnectionLostError, patiently
 from libs.kernel.clock import SystemClock
 from libs.kernel.ids import CommandId, MatchId, fresh_id
+from libs.kernel.reasons import Reason
 from opolyx.lobby.v1 import lobby_service_pb2 as pb
 from opolyx.lobby.v1 import lobby_service_pb2_grpc as pb_grpc
 from opolyx.lobby.v1.room_pb2 import Room
@@ -59,12 +60,30 @@ async def start_match(
     return await _started(lobby, room, timeout_s)
 
 
+async def quick_match(
+    lobby: pb_grpc.LobbyServiceAsyncStub, rule_set: str, seats: int, timeout_s: float
+) -> MatchId:
+    """Find others for a match, and return it once it has started. See `Client.quick_match`."""
+    asking = pb.QuickMatchRequest(command_id=new_command_id(), rule_set=rule_set, seat_count=seats)
+    room: Room = await patiently(lobby.QuickMatch, asking)
+    try:
+        return await _started(lobby, room, timeout_s)
+    except (ConnectionLostError, asyncio.CancelledError):
+        # Else a match would begin in which nobody plays the caller's seat.
+        cancelling = pb.CancelQuickMatchRequest(command_id=new_command_id())
+        with suppress(RefusedError, ConnectionLostError):
+            await patiently(lobby.CancelQuickMatch, cancelling, timeout_s=1)
+        raise
+
+
 async def _started(lobby: pb_grpc.LobbyServiceAsyncStub, room: Room, timeout_s: float) -> MatchId:
-    """Return the room's match, once it is there: it is being made, whatever crashes."""
+    """Return the room's match, once it is there."""
     end_s = asyncio.get_running_loop().time() + timeout_s
-    while room.state == Room.STATE_STARTING:
+    while room.state != Room.STATE_STARTED:
+        if room.state == Room.STATE_CLOSED:
+            raise refused(Reason.ROOM_CLOSED, why=Room.ClosedWhy.Name(room.closed_why))
         if asyncio.get_running_loop().time() >= end_s:
-            raise ConnectionLostError(f"the match {room.match_id} is still being made")
+            raise ConnectionLostError(f"no match has started in room {room.room_id}")
         await asyncio.sleep(_POLL_S)
         room = await patiently(lobby.GetRoom, pb.GetRoomRequest(room_id=room.room_id))
     return MatchId(room.match_id)
