@@ -15,6 +15,7 @@ from opolyx.engine.v1 import shard_service_pb2 as shard_pb
 from opolyx.engine.v1 import shard_service_pb2_grpc as shard_grpc
 from opolyx.match.v1 import match_service_pb2 as match_pb
 from opolyx.match.v1 import match_service_pb2_grpc as match_grpc
+from opolyx.match.v1.match_pb2 import Match
 from opolyx.progression.v1 import profile_pb2
 from opolyx.progression.v1 import progression_service_pb2 as progression_pb
 from opolyx.progression.v1 import progression_service_pb2_grpc as progression_grpc
@@ -36,6 +37,10 @@ class Engine(match_grpc.MatchServiceServicer, shard_grpc.ShardServiceServicer):
         self.asked: list[match_pb.CreateMatchRequest] = []
         self.records: dict[str, list[stored_record_pb2.StoredRecord]] = {}
         self.gate: asyncio.Event | None = None
+        self.out: set[str] = set()
+        self.is_over = False
+        self.says_of_match: Reason | None = None
+        self.admitted: list[tuple[str, str]] = []
 
     async def WatchShards(
         self, request: shard_pb.WatchShardsRequest, context: Context
@@ -58,6 +63,32 @@ class Engine(match_grpc.MatchServiceServicer, shard_grpc.ShardServiceServicer):
         if self.says is not None:
             await context.abort_with_status(status_of(refused(self.says)))
         return match_pb.CreateMatchResponse(sequence=1, chain_hash=bytes(32))
+
+    async def GetMatch(self, request: match_pb.GetMatchRequest, context: Context) -> Match:
+        """Tell who is out of a match that was made here; all of them, once it is over."""
+        if self.is_away:
+            await _away(context)
+        made = next((each for each in self.asked if each.match_id == request.match_id), None)
+        says = self.says_of_match or (Reason.MATCH_NOT_FOUND if made is None else None)
+        if says is not None:
+            await context.abort_with_status(status_of(refused(says)))
+        assert made is not None
+        seats = [
+            Match.Seat(seat=number, spec=spec, out=spec.player in self.out)
+            for number, spec in enumerate(made.seats)
+        ]
+        phase = Match.PHASE_ENDED if self.is_over else Match.PHASE_ROLL
+        return Match(match_id=made.match_id, phase=phase, seats=seats)
+
+    async def AdmitGuest(
+        self, request: match_pb.AdmitGuestRequest, context: Context
+    ) -> match_pb.AdmitGuestResponse:
+        if self.is_away:
+            await _away(context)
+        if self.says_of_match is not None:
+            await context.abort_with_status(status_of(refused(self.says_of_match)))
+        self.admitted.append((request.match_id, request.player_id))
+        return match_pb.AdmitGuestResponse()
 
     async def ReadEvents(
         self, request: match_pb.ReadEventsRequest, context: Context

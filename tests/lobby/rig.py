@@ -19,7 +19,7 @@ from opolyx.engine.v1 import caller_pb2
 from opolyx.engine.v1 import shard_service_pb2_grpc as shard_grpc
 from opolyx.lobby.v1 import lobby_service_pb2 as pb
 from opolyx.lobby.v1 import lobby_service_pb2_grpc as pb_grpc
-from opolyx.lobby.v1.room_pb2 import Player, Room
+from opolyx.lobby.v1.room_pb2 import Invite, Player, Room
 from opolyx.match.v1 import match_service_pb2_grpc as match_grpc
 from opolyx.progression.v1 import progression_service_pb2_grpc as progression_grpc
 from services.lobby.bootstrap import service
@@ -61,6 +61,7 @@ class Rig:
         self._folder = folder
         self._stack = stack
         self._lobbies: list[AsyncExitStack] = []
+        self.readers = 0
 
     async def open(self) -> None:
         self.settings = LobbySettings(
@@ -178,6 +179,41 @@ class Person:
         fields.setdefault("command_id", new_id())
         request = pb.SetReadyRequest(room_id=room_id, ready=ready, **fields)
         return await self.stub.SetReady(request, metadata=self.metadata)
+
+    async def take_seat(self, room_id: str, seat: int, **fields: Any) -> Room:
+        fields.setdefault("command_id", new_id())
+        request = pb.TakeSeatRequest(room_id=room_id, seat=seat, **fields)
+        return await self.stub.TakeSeat(request, metadata=self.metadata)
+
+    async def remove_bot(self, room_id: str, seat: int, **fields: Any) -> Room:
+        fields.setdefault("command_id", new_id())
+        request = pb.RemoveBotRequest(room_id=room_id, seat=seat, **fields)
+        return await self.stub.RemoveBot(request, metadata=self.metadata)
+
+    async def kick(self, room_id: str, seat: int, **fields: Any) -> Room:
+        fields.setdefault("command_id", new_id())
+        request = pb.KickSeatRequest(room_id=room_id, seat=seat, **fields)
+        return await self.stub.KickSeat(request, metadata=self.metadata)
+
+    async def hand_over(self, room_id: str, seat: int, **fields: Any) -> Room:
+        fields.setdefault("command_id", new_id())
+        request = pb.HandOverRoomRequest(room_id=room_id, seat=seat, **fields)
+        return await self.stub.HandOverRoom(request, metadata=self.metadata)
+
+    async def rematch(self, room_id: str, **fields: Any) -> Room:
+        fields.setdefault("command_id", new_id())
+        request = pb.RematchRequest(room_id=room_id, **fields)
+        return await self.stub.Rematch(request, metadata=self.metadata)
+
+    async def invite(self, room_id: str, **fields: Any) -> Invite:
+        fields.setdefault("command_id", new_id())
+        request = pb.CreateInviteRequest(room_id=room_id, **fields)
+        return await self.stub.CreateInvite(request, metadata=self.metadata)
+
+    async def accept(self, code: str, **fields: Any) -> Room:
+        fields.setdefault("command_id", new_id())
+        request = pb.AcceptInviteRequest(code=code, **fields)
+        return await self.stub.AcceptInvite(request, metadata=self.metadata)
 
     async def start(self, room_id: str, **fields: Any) -> Room:
         fields.setdefault("command_id", new_id())

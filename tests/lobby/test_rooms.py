@@ -7,66 +7,25 @@ from libs.rules.events import BOT, PERSON, SeatSpec
 from libs.rules.refusals import Refusal
 from services.lobby import commands as c
 from services.lobby import events as e
-from services.lobby.room import Room, State, apply, evolve
+from services.lobby.room import Room, State, evolve
 from services.lobby.rooms import CardsUnknownError, decide
 from services.lobby.seating import Binding
+from tests.lobby.sitting import (
+    ANN,
+    BOB,
+    CEM,
+    DAN,
+    MATCH,
+    ROOM,
+    Sitting,
+    bot,
+    join,
+    leave,
+    ready,
+    start,
+)
 
-ANN, BOB, CEM, DAN = "ann", "bob", "cem", "dan"
-ROOM, MATCH = "the room", "the match"
 ELSEWHERE = Binding(room_id="another room")
-
-
-class Sitting:
-    """A room that changes by what is done in it."""
-
-    def __init__(self, seats: int = 4, rule_set: str = "opolyx.classic@1") -> None:
-        self.room = Room(room_id=ROOM, created_ms=1)
-        self.do(c.CreateRoom(player=ANN, rule_set=rule_set, seat_count=seats, is_listed=True))
-
-    def do(self, *commands: c.Command) -> tuple[e.Event, ...]:
-        """Carry commands out, and return the events of the last."""
-        decided: tuple[e.Event, ...] = ()
-        for command in commands:
-            decision = decide(self.room, command)
-            assert not isinstance(decision, Refusal), decision
-            decided = decision
-            sequence = self.room.sequence + 1
-            record = e.Record(
-                room_id=ROOM, sequence=sequence, command_id="", actor="", at_ms=1, events=decided
-            )
-            self.room = apply(self.room, record)
-        return decided
-
-    def refusal(self, command: c.Command, **known: object) -> Refusal:
-        decision = decide(self.room, command, **known)  # type: ignore[arg-type]
-        assert isinstance(decision, Refusal), decision
-        return decision
-
-    def reason(self, command: c.Command, **known: object) -> Reason:
-        return self.refusal(command, **known).reason
-
-    def seated(self) -> list[str]:
-        return [spec.player or spec.strength if spec else "" for spec in self.room.table]
-
-
-def join(player: str, seat: int | None = None) -> c.JoinRoom:
-    return c.JoinRoom(player=player, seat=seat)
-
-
-def leave(player: str) -> c.LeaveRoom:
-    return c.LeaveRoom(player=player)
-
-
-def ready(player: str) -> c.SetReady:
-    return c.SetReady(player=player, is_ready=True)
-
-
-def bot(player: str = ANN, seat: int | None = None) -> c.AddBot:
-    return c.AddBot(player=player, strength="steady", seat=seat)
-
-
-def start(player: str = ANN, cards: dict[str, c.Cards] | None = None) -> c.StartMatch:
-    return c.StartMatch(player=player, match_id=MATCH, cards=cards)
 
 
 @pytest.fixture
