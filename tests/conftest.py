@@ -8,6 +8,8 @@ import pytest
 import structlog
 from hypothesis import settings
 
+pytest_plugins = ["services.testkit.plugin"]
+
 # Before grpc is imported, by whichever test: what its own library says would cut the progress up.
 os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
 

@@ -18,6 +18,7 @@ FOLDERS: Final = frozenset(
     path.name for path in (ROOT / "services").iterdir() if (path / "__init__.py").is_file()
 )
 COMMAND_LINE: Final = "console"
+TEST_KIT: Final = "testkit"
 PARTS: Final = ("README.md", "__init__.py", "__main__.py", "bootstrap.py", "settings.py")
 
 ADAPTERS: Final = re.compile(
@@ -28,8 +29,8 @@ ADAPTERS: Final = re.compile(
 """What only a composition root chooses."""
 
 
-def test_every_folder_is_a_service_that_can_be_started_or_the_command_line() -> None:
-    assert {*SERVICES, COMMAND_LINE} == FOLDERS
+def test_every_folder_is_a_service_that_can_be_started_or_puts_services_together() -> None:
+    assert {*SERVICES, COMMAND_LINE, TEST_KIT} == FOLDERS
 
 
 @pytest.mark.parametrize("name", SERVICES)
