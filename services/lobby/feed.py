@@ -62,7 +62,7 @@ class Changes(Protocol):
 class RoomFeed:
     """Follows the list of rooms, and single ones, for the watchers of a process."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it asks, and its bounds
         self,
         changes: Changes,
         show: Show,
@@ -70,6 +70,7 @@ class RoomFeed:
         look_s: float,
         rooms_max: int = ROOMS_MAX,
         changes_max: int = CHANGES_MAX,
+        first_look_s: float = FIRST_LOOK_S,
     ) -> None:
         """Look every *look_s* seconds for what other replicas did."""
         self._changes = changes
@@ -77,6 +78,7 @@ class RoomFeed:
         self._look_s = look_s
         self._rooms_max = rooms_max
         self._changes_max = changes_max
+        self._first_look_s = first_look_s
         self._bell = asyncio.Event()
         self._cursor: int | None = None
         self._list: dict[str, Shown] = {}
@@ -145,7 +147,7 @@ class RoomFeed:
         self._lookers.append(looker)
         self.ring()
         try:
-            async with asyncio.timeout(FIRST_LOOK_S):
+            async with asyncio.timeout(self._first_look_s):
                 await looker
         except TimeoutError:
             raise refused(Reason.STORE_UNAVAILABLE) from None

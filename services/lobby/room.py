@@ -79,7 +79,10 @@ class Room:
 
     def seat_of(self, player: str) -> int | None:
         """Return where *player* sits."""
-        return next((n for n, s in enumerate(self.table) if s and s.player == player), None)
+        # A spectator's player id is empty, and so is a bot's.
+        return next(
+            (n for n in range(len(self.table)) if player and self.person_on(n) == player), None
+        )
 
     def person_on(self, seat: int) -> str | None:
         """Return which person sits on *seat*; None for a bot, nobody, and a seat that is not."""

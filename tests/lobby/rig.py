@@ -1,5 +1,6 @@
 """A lobby on a real database and real servers, and people who use it."""
 
+import asyncio
 from contextlib import AsyncExitStack
 from itertools import count
 from pathlib import Path
@@ -11,6 +12,7 @@ from libs.chassis.channels import on_behalf, open_channel
 from libs.chassis.foundation import Foundation
 from libs.chassis.sections import PeerSettings, StoreSettings
 from libs.chassis.settings import SecretUrl
+from libs.chassis.status import Answer
 from libs.eventlog.ports import Delivery, Entry
 from libs.kernel.clock import ManualClock
 from libs.kernel.ids import SeededIds
@@ -28,6 +30,7 @@ from services.lobby.neighbours import EngineMatches, ProgressionCollections, Run
 from services.lobby.ports import Rooms
 from services.lobby.settings import LobbySection, LobbySettings
 from services.lobby.starting import Maker, Starter
+from tests.chassis.answers import answer
 from tests.lobby.neighbours import Bots, Engine, Progression
 
 # Quoted, since it is there for types alone.
@@ -68,16 +71,17 @@ class Rig:
             data_folder=self._folder,
             store=StoreSettings(url=SecretUrl(self.url)),
             # Whoever starts a match without an engine waits for a moment only.
-            lobby=LobbySection(port=0, start_reply_s=0.5, start_again_s=0.1),
+            lobby=LobbySection(port=0, start_reply_s=0.5, start_again_s=0.1, watch_look_s=0.05),
             peers=await self._serve_neighbours(),
         )
         self.foundation = Foundation(self.settings, self.clock)
         self.stub = await self.open_lobby()
 
-    async def open_lobby(self) -> Stub:
-        """Open a lobby, and return a stub by which the gateway calls it."""
+    async def open_lobby(self, **section: Any) -> Stub:
+        """Open a lobby, with settings of its own, and return a stub by which the gateway calls."""
         stack = await self._stack.enter_async_context(AsyncExitStack())
-        lobby = service(self.settings, self.foundation)
+        own = self.settings.lobby.model_copy(update=section)
+        lobby = service(self.settings.model_copy(update={"lobby": own}), self.foundation)
         server: Any = await stack.enter_async_context(lobby.open())
         self._lobbies.append(stack)
         return await self.stub_of(server.address)
@@ -220,6 +224,14 @@ class Person:
         request = pb.StartMatchRequest(room_id=room_id, **fields)
         return await self.stub.StartMatch(request, metadata=self.metadata)
 
+    def watch_rooms(self, rule_set: str = "") -> "Told":
+        request = pb.WatchRoomsRequest(rule_set=rule_set)
+        return Told(self.stub.WatchRooms(request, metadata=self.metadata))
+
+    def watch(self, room_id: str) -> "Told":
+        request = pb.WatchRoomRequest(room_id=room_id)
+        return Told(self.stub.WatchRoom(request, metadata=self.metadata))
+
     async def get(self, room_id: str, **fields: Any) -> Room:
         request = pb.GetRoomRequest(room_id=room_id, **fields)
         return await self.stub.GetRoom(request, metadata=self.metadata)
@@ -236,6 +248,37 @@ class Person:
     async def player(self, player_id: str = "") -> Player:
         request = pb.GetPlayerRequest(player_id=player_id)
         return await self.stub.GetPlayer(request, metadata=self.metadata)
+
+
+class Told:
+    """A stream of what happens in rooms."""
+
+    def __init__(self, call: Any) -> None:
+        self.call = call
+
+    async def next(self) -> Any:
+        """Return the next piece of news; None at the end."""
+        while True:
+            async with asyncio.timeout(20):
+                response = await self.call.read()
+            if response is grpc.aio.EOF:
+                return None
+            kind = response.WhichOneof("response")
+            if kind != "server_time_ms":
+                return getattr(response, kind)
+
+    async def listed(self) -> list[str]:
+        """Return the ids of all rooms, which must be what is told next."""
+        return [room.room_id for room in (await self.next()).rooms]
+
+    async def end(self) -> Answer:
+        """Return how it ends, whatever is told before."""
+
+        async def read_on() -> None:
+            while await self.next() is not None:
+                pass
+
+        return await answer(read_on())
 
 
 def occupants(room: Room) -> list[str]:
