@@ -43,9 +43,6 @@ VERSION: Final = "opolyx-version"
 WATCHERS_S: Final = 0.1
 """How long those who watch the health have to hear that it ends."""
 
-REQUEST_S: Final = 10.0
-"""How long the one message of a request may take to come, once a call is there (start)."""
-
 ABORT_S: Final = 1.0
 """How long a call that ends waits for its client to read what it was sent (start)."""
 
@@ -162,7 +159,7 @@ class Edge(grpc.aio.ServerInterceptor):
                     stream = StreamContext(context, call, read, write)
                     response = await behaviour(stream.requests(), stream)
                 else:
-                    request = await _request(context, read)
+                    request = await self._request(context, read)
                     response = await self._in_time(behaviour(request, context), context)
                 # A handler that has set another code has nothing to say.
                 return write(response) if _code(context) is StatusCode.OK else b""
@@ -182,7 +179,7 @@ class Edge(grpc.aio.ServerInterceptor):
                 if inner.request_streaming:
                     request: Any = stream.requests()
                 else:
-                    request = await _request(context, read)
+                    request = await self._request(context, read)
                 if inspect.iscoroutinefunction(behaviour):
                     await behaviour(request, stream)
                     return
@@ -201,6 +198,21 @@ class Edge(grpc.aio.ServerInterceptor):
                 await stream.write(response)
         except TimeoutError:
             raise refused(Reason.SLOW_READER) from None
+
+    async def _request(self, context: Context, read: Deserializer) -> Any:
+        """Read the one message of a request.
+
+        Raises:
+            RefusedError: INVALID_REQUEST, it is none, or does not come.
+
+        """
+        data: object = None
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._settings.request_timeout_s):
+                data = await context.read()
+        if not isinstance(data, bytes):
+            raise malformed("is missing")
+        return read(data)
 
     async def _in_time(self, response: Awaitable[T], context: Context) -> T:
         limit_s = self._settings.unary_timeout_s
@@ -335,22 +347,6 @@ class Edge(grpc.aio.ServerInterceptor):
             fields["received"], fields["sent"] = call.received, call.sent
         say = _log.debug if call.method.is_infrastructure else _log.info
         say("rpc_handled", **fields)
-
-
-async def _request(context: Context, read: Deserializer) -> Any:
-    """Read the one message of a request.
-
-    Raises:
-        RefusedError: INVALID_REQUEST, it is none, or does not come.
-
-    """
-    data: object = None
-    with suppress(TimeoutError):
-        async with asyncio.timeout(REQUEST_S):
-            data = await context.read()
-    if not isinstance(data, bytes):
-        raise malformed("is missing")
-    return read(data)
 
 
 async def _abort(

@@ -12,7 +12,7 @@ from libs.chassis.channels import Channel, open_channel
 from libs.chassis.edge import Terms
 from libs.chassis.engines import Engines
 from libs.chassis.issuing import DevelopmentIssuer, ServiceToken, people_of
-from libs.chassis.limiting import Limiter
+from libs.chassis.limiting import Limiter, OpenStreams
 from libs.chassis.roles import AllowList
 from libs.chassis.sections import (
     AuthSettings,
@@ -91,6 +91,7 @@ class Foundation:
         people: bool = False,
         believed: Collection[str] = (),
         limiter: Limiter | None = None,
+        streams: OpenStreams | None = None,
         is_strict: bool = False,
         operational: Mapping[type[Exception], Reason] | None = None,
     ) -> Terms:
@@ -106,6 +107,7 @@ class Foundation:
             services=self.issuer.services(),
             believed=believed,
             limiter=limiter,
+            streams=streams,
         )
         return Terms(
             service=service,

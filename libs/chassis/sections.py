@@ -112,6 +112,16 @@ class ServerSettings(Section):
     streams_max: Annotated[int, Field(ge=1)] = 10_000
     """How many streams may be open at once; more are OVERLOADED."""
 
+    connection_idle_s: Seconds | None = None
+    """How long a connection may be without a call before it is closed; for ever if not set."""
+
+    streams_per_connection: Annotated[int, Field(ge=1)] | None = None
+    """How many calls one connection carries at a time; others wait in the client."""
+
+    request_timeout_s: Seconds = 10.0
+    """How long a call may be open before its request, or the first message of it, is there
+    (start)."""
+
     stream_grace_s: Annotated[float, Field(ge=0)] = 2.0
     """How long streams may take to say go away, when the server is about to stop."""
 

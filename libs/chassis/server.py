@@ -22,6 +22,7 @@ STOP_S: Final = 5.0
 
 _KEEPALIVE_MS: Final = 20_000
 _PING_INTERVAL_MS: Final = 5_000
+_HANDSHAKE_MS: Final = 10_000
 _HEALTH_S: Final = 1.0
 
 _log: Final = logs.get()
@@ -133,7 +134,8 @@ class GrpcServer:
 
 
 def _options(terms: Terms) -> list[tuple[str, Any]]:
-    return [
+    settings = terms.settings
+    options: list[tuple[str, Any]] = [
         # Two servers that share a port would share its calls too, without a word.
         ("grpc.so_reuseport", 0),
         ("grpc.max_receive_message_length", max(CORE_BYTES_MIN, 2 * _bytes_max(terms))),
@@ -141,7 +143,13 @@ def _options(terms: Terms) -> list[tuple[str, Any]]:
         ("grpc.keepalive_timeout_ms", _KEEPALIVE_MS // 2),
         ("grpc.http2.min_ping_interval_without_data_ms", _PING_INTERVAL_MS),
         ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.server_handshake_timeout_ms", _HANDSHAKE_MS),
     ]
+    if settings.connection_idle_s is not None:
+        options.append(("grpc.max_connection_idle_ms", int(settings.connection_idle_s * 1000)))
+    if settings.streams_per_connection is not None:
+        options.append(("grpc.max_concurrent_streams", settings.streams_per_connection))
+    return options
 
 
 def _bytes_max(terms: Terms) -> int:

@@ -7,6 +7,7 @@ from google.protobuf.descriptor import ServiceDescriptor
 
 from libs.chassis.roles import ANYONE, OPERATOR, PERSON, SPECTATOR, AllowList, service
 from opolyx.bot.v1 import bot_service_pb2 as bot_pb
+from opolyx.gateway.v1 import gateway_service_pb2 as gateway_pb
 from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
 from opolyx.match.v1 import match_service_pb2 as match_pb
 from opolyx.progression.v1 import progression_service_pb2 as progression_pb
@@ -15,6 +16,7 @@ MATCH_SERVICE: Final = match_pb.DESCRIPTOR.services_by_name["MatchService"]
 LOBBY_SERVICE: Final = lobby_pb.DESCRIPTOR.services_by_name["LobbyService"]
 PROGRESSION_SERVICE: Final = progression_pb.DESCRIPTOR.services_by_name["ProgressionService"]
 BOT_SERVICE: Final = bot_pb.DESCRIPTOR.services_by_name["BotService"]
+GATEWAY_SERVICE: Final = gateway_pb.DESCRIPTOR.services_by_name["GatewayService"]
 
 BOT_RUNNER: Final = "bot_runner"
 BELIEVED: Final = (BOT_RUNNER,)
@@ -49,6 +51,7 @@ _ALLOWED: Final[Mapping[ServiceDescriptor, Mapping[Iterable[str], str]]] = {
     },
     PROGRESSION_SERVICE: {_LOOKERS: "GetProfile ListCards GetLeaderboard WatchProfile"},
     BOT_SERVICE: {_LOOKERS: "ListBots", _NOBODY: "SeatBots"},
+    GATEWAY_SERVICE: {_PUBLIC: "GetServerInfo"},
 }
 
 

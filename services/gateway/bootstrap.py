@@ -9,21 +9,22 @@ from libs.chassis.edge import Terms
 from libs.chassis.engines import Engines
 from libs.chassis.foundation import Foundation
 from libs.chassis.issuing import refuse_beyond_loopback
-from libs.chassis.limiting import Limiter, Rate
+from libs.chassis.limiting import Limiter
 from libs.chassis.process import Service
-from libs.chassis.sections import RateSettings
 from libs.chassis.server import GrpcServer
 from libs.chassis.status import refused
 from libs.kernel.reasons import Reason
+from opolyx.gateway.v1.gateway_service_pb2_grpc import add_GatewayServiceServicer_to_server
 from opolyx.match.v1.match_service_pb2_grpc import add_MatchServiceServicer_to_server
-from services.gateway import allowed
+from services.gateway import allowed, limits
 from services.gateway.asking import Asking
 from services.gateway.callers import Callers, Players
 from services.gateway.deciding import Deciding
 from services.gateway.following import EngineTime, Following
 from services.gateway.forwarding import Forwarding
+from services.gateway.informing import GatewayServicer
 from services.gateway.matches import Matches
-from services.gateway.playing import SUBMIT, Commands
+from services.gateway.playing import Commands
 from services.gateway.servicer import MatchServicer
 from services.gateway.settings import GatewaySection, GatewaySettings
 from services.gateway.watching import Streams
@@ -41,7 +42,7 @@ def service(settings: GatewaySettings, foundation: Foundation) -> Service:
     """
     section = settings.gateway
     refuse_beyond_loopback(settings.auth, [section.host])
-    limiter = Limiter(_rate(section.rate), {(SUBMIT,): _rate(section.command_rate)})
+    limiter = limits.limiter(section)
     terms = foundation.terms(
         NAME,
         section,
@@ -49,6 +50,7 @@ def service(settings: GatewaySettings, foundation: Foundation) -> Service:
         people=True,
         believed=allowed.BELIEVED,
         limiter=limiter,
+        streams=limits.open_streams(section),
         is_strict=True,
     )
     return Service(NAME, lambda: _opened(settings, foundation, terms, limiter))
@@ -77,6 +79,8 @@ async def _opened(
         match = MatchServicer(asking=asking, callers=callers, commands=commands, streams=streams)
         server = GrpcServer(terms)
         server.add(add_MatchServiceServicer_to_server, match, allowed.MATCH_SERVICE)
+        info = GatewayServicer(settings.gateway, foundation.version, foundation.clock)
+        server.add(add_GatewayServiceServicer_to_server, info, allowed.GATEWAY_SERVICE)
         forwarding = Forwarding(asking, callers)
         for described, channel in (
             (allowed.LOBBY_SERVICE, lobby),
@@ -107,7 +111,3 @@ async def _drained(server: GrpcServer, streams: Streams) -> None:
     """Have every stream say go away once the server is about to stop."""
     await server.draining.wait()
     streams.close(refused(Reason.GOING_AWAY))
-
-
-def _rate(settings: RateSettings) -> Rate:
-    return Rate(settings.per_s, settings.burst)

@@ -28,9 +28,6 @@ UNANSWERED_MAX: Final = 16
 SETTLING_S: Final = 2.0
 """How long the last commands of a match may take to be answered, once it is over."""
 
-OPENING_S: Final = 10.0
-"""How long a client may take to say what it wants to play (start)."""
-
 SUBMIT: Final = "opolyx.match.v1.MatchService/SubmitCommand"
 """The method by whose rate commands are limited, on a stream or not."""
 
@@ -154,7 +151,7 @@ def _malformed(field: str, what: str) -> RefusedError:
     return RefusedError(tell_malformed(MalformedError([Violation(field, what)])))
 
 
-async def opening(context: StreamContext) -> pb.PlayMatchRequest.Open:
+async def opening(context: StreamContext, *, within_s: float) -> pb.PlayMatchRequest.Open:
     """Read the first message of a stream.
 
     Raises:
@@ -162,7 +159,7 @@ async def opening(context: StreamContext) -> pb.PlayMatchRequest.Open:
 
     """
     try:
-        async with asyncio.timeout(OPENING_S):
+        async with asyncio.timeout(within_s):
             request = await context.read()
     except TimeoutError:
         request = grpc.aio.EOF

@@ -59,7 +59,7 @@ class MatchServicer(pb_grpc.MatchServiceServicer):
         self, request_iterator: object, context: StreamContext
     ) -> None:
         caller = await self._callers.present()
-        opened = await opening(context)
+        opened = await opening(context, within_s=self._streams.settings.request_timeout_s)
         after_seq = opened.after_sequence if opened.HasField("after_sequence") else None
         watching = Watching(self._streams, context, caller, opened.match_id, after_seq)
         async with watching.entered() as followed:

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from libs.chassis.foundation import NodeSettings
 from libs.chassis.sections import Port, RateSettings, Seconds, ServerSettings
+from libs.chassis.settings import Section
 
 
 class CommandRateSettings(RateSettings):
@@ -15,10 +16,21 @@ class CommandRateSettings(RateSettings):
     burst: Annotated[int, Field(ge=1)] = 100
 
 
+class RoomRateSettings(Section):
+    """How often somebody may make a room, or ask for a quick match or a rematch (start)."""
+
+    per_minute: Annotated[float, Field(gt=0)] = 10.0
+    burst: Annotated[int, Field(ge=1)] = 5
+
+
 class GatewaySection(ServerSettings):
     """The section of the gateway."""
 
     port: Port = 7070
+    connection_idle_s: Seconds | None = 300.0
+    streams_per_connection: Annotated[int, Field(ge=1)] | None = 10_000
+    """How many calls one connection carries at a time; others wait in the client. The seats of a
+    bot runner share a connection, so it is as many as there may be at all (start)."""
 
     request_bytes_max: Annotated[int, Field(ge=1024, le=16 * 1024 * 1024)] = 4 * 1024
     """How large one message of a client may be: a command has some tens of bytes."""
@@ -28,6 +40,12 @@ class GatewaySection(ServerSettings):
 
     command_rate: CommandRateSettings = CommandRateSettings()
     """How often one person may give commands."""
+
+    room_rate: RoomRateSettings = RoomRateSettings()
+    """How often one person may make rooms."""
+
+    streams_per_person: Annotated[int, Field(ge=1)] = 32
+    """How many streams one person may have open; more are OVERLOADED (start)."""
 
     heartbeat_s: Seconds = 10.0
     """How long a client's stream may be quiet before a sign of life is sent."""

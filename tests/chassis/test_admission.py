@@ -8,14 +8,13 @@ from google.protobuf.wrappers_pb2 import Int32Value, StringValue
 from grpc import StatusCode
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from libs.chassis import edge
 from libs.chassis.admission import Door
 from libs.chassis.edge import Terms
 from libs.chassis.identity import NOBODY
 from libs.chassis.issuing import DevelopmentIssuer
 from libs.chassis.limiting import Limiter, OpenStreams, Rate
 from libs.chassis.roles import ANYONE, OPERATOR, PERSON, SPECTATOR, AllowList, service
-from libs.chassis.sections import AuthSettings
+from libs.chassis.sections import AuthSettings, ServerSettings
 from libs.chassis.status import RefusedError
 from libs.kernel.clock import ManualClock
 from libs.kernel.reasons import Reason
@@ -348,10 +347,10 @@ async def test_nothing_is_read_from_whoever_is_not_let_in(serve: Serve, terms: T
 
 
 async def test_a_call_that_is_opened_and_never_made_ends(
-    serve: Serve, terms: Terms, issuer: DevelopmentIssuer, monkeypatch: pytest.MonkeyPatch
+    serve: Serve, terms: Terms, issuer: DevelopmentIssuer
 ) -> None:
-    monkeypatch.setattr(edge, "REQUEST_S", 0.05)
-    served = await serve(terms)
+    settings = ServerSettings(stream_grace_s=0, request_timeout_s=0.05)
+    served = await serve(replace(terms, settings=settings))
     never_made: Any = served.channel.stream_unary(f"/{echo.NAME}/Echo")
 
     got = await answer(never_made(**bearer(issuer.issue("ann"))))

@@ -43,6 +43,8 @@ HASTY: Final[dict[str, Any]] = {
     "OPOLYX_GATEWAY__WRITE_TIMEOUT_S": "1.5",
     "OPOLYX_GATEWAY__RATE__PER_S": "100000",
     "OPOLYX_GATEWAY__RATE__BURST": "100000",
+    "OPOLYX_GATEWAY__ROOM_RATE__PER_MINUTE": "100000",
+    "OPOLYX_GATEWAY__ROOM_RATE__BURST": "100000",
 }
 """Settings of a system whose clocks nobody wants to wait for, and which limits no test."""
 

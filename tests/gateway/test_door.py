@@ -18,7 +18,13 @@ from opolyx.engine.v1.caller_pb2 import Caller
 from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
 from opolyx.match.v1 import match_service_pb2 as match_pb
 from opolyx.progression.v1 import progression_service_pb2 as progression_pb
-from services.gateway.allowed import BOT_SERVICE, LOBBY_SERVICE, MATCH_SERVICE, PROGRESSION_SERVICE
+from services.gateway.allowed import (
+    BOT_SERVICE,
+    GATEWAY_SERVICE,
+    LOBBY_SERVICE,
+    MATCH_SERVICE,
+    PROGRESSION_SERVICE,
+)
 from services.gateway.bootstrap import service
 from services.gateway.settings import GatewaySection, GatewaySettings
 from tests.chassis.answers import answer
@@ -28,7 +34,7 @@ from tests.support.calling import Client
 
 pytestmark = pytest.mark.slow
 
-PUBLIC = {"ListRuleSets", "GetRuleSet", "GetBoard", "ListKeys"}
+PUBLIC = {"ListRuleSets", "GetRuleSet", "GetBoard", "ListKeys", "GetServerInfo"}
 INSIDE = {"CreateMatch", "AdmitGuest", "FireDeadline", "Fire", "ResolvePlayer", "SeatBots"}
 DOING = {
     *("SubmitCommand", "PlayMatch", "ListLegalCommands", "WhyNot", "CreateRoom", "JoinRoom"),
@@ -38,7 +44,13 @@ DOING = {
 }
 METHODS = [
     (described.full_name, method.name)
-    for described in (MATCH_SERVICE, LOBBY_SERVICE, PROGRESSION_SERVICE, BOT_SERVICE)
+    for described in (
+        MATCH_SERVICE,
+        LOBBY_SERVICE,
+        PROGRESSION_SERVICE,
+        BOT_SERVICE,
+        GATEWAY_SERVICE,
+    )
     for method in described.methods
 ]
 
