@@ -37,6 +37,8 @@ class Neighbours:
     Attributes:
         resolved: every subject that was asked for.
         gate: subjects are resolved when it is set.
+        players: whom they are resolved to.
+        resolves_by: why none is resolved; None if they are.
         asked: every other call, by method and on whose behalf, in order.
         says: why all of them are refused; None if they are not.
         open: the methods of the streams that are open.
@@ -48,6 +50,8 @@ class Neighbours:
         self.resolved: list[lobby_pb.ResolvePlayerRequest] = []
         self.gate = asyncio.Event()
         self.gate.set()
+        self.players = dict(PLAYERS)
+        self.resolves_by: Reason | None = None
         self.asked: list[tuple[str, caller_pb2.Caller]] = []
         self.says: Reason | None = None
         self.open: list[str] = []
@@ -84,7 +88,7 @@ class Neighbours:
 
         async def answer(request: Any, context: Context) -> Message:
             if method.name == "ResolvePlayer":
-                return await self._resolve(request)
+                return await self._resolve(request, context)
             await self._note(method.name, context)
             return self._answers.get(method.name, lambda _: empty())(request)
 
@@ -100,10 +104,14 @@ class Neighbours:
             return grpc.unary_stream_rpc_method_handler(stream, read, _write)
         return grpc.unary_unary_rpc_method_handler(answer, read, _write)
 
-    async def _resolve(self, request: lobby_pb.ResolvePlayerRequest) -> room_pb2.Player:
+    async def _resolve(
+        self, request: lobby_pb.ResolvePlayerRequest, context: Context
+    ) -> room_pb2.Player:
         self.resolved.append(request)
         await self.gate.wait()
-        return room_pb2.Player(player_id=PLAYERS[request.subject])
+        if self.resolves_by is not None:
+            await context.abort_with_status(status_of(refused(self.resolves_by)))
+        return room_pb2.Player(player_id=self.players[request.subject])
 
     @contextmanager
     def _noted_open(self, method: str) -> Iterator[None]:
