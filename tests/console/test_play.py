@@ -80,8 +80,10 @@ def until(lines: IO[str], wanted: str) -> str:
 
 
 def choice(entries: list[str]) -> str:
-    """Choose from a list: what answers first, but no auctions."""
+    """Choose from a list: what answers first, but no auctions, and a bet on two numbers."""
     words = [re.sub(r"^ *\d+ ", "", entry) for entry in entries]
+    if words[0].startswith("bet "):
+        return "1 2 5"
     return str(words.index("pass") + 1 if "pass" in words else 1)
 
 

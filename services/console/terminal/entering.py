@@ -180,6 +180,9 @@ class _Waiting:
                 return "empty"
 
     async def _obey(self) -> None:
+        if not (self._is_open() or self._desk.is_live):
+            # What a script has typed already is meant for the match, which is about to start.
+            await asyncio.Event().wait()
         while True:
             line = await self._desk.line()
             if line is None:

@@ -19,7 +19,7 @@ from services.console.terminal.dialogues import Composing, Confirming, Dialogue,
 from services.console.terminal.inquiries import Place
 from services.console.terminal.options import TRADE, Options, numbered
 from services.console.terminal.picture import Scene, framed, listed
-from services.console.terminal.situation import clock
+from services.console.terminal.situation import clock, deadline_for
 from services.console.terminal.words import NotUnderstoodError, words_of
 
 NEWS: Final = 16
@@ -52,6 +52,7 @@ class Sitting:
         self._shown_s = 0.0
         self._dialogue: Dialogue | None = None
         self._is_out = False
+        self._is_here = asyncio.Event()
         self._looking = asyncio.Lock()
 
     def leave_to(self, bot: PlayedSeat) -> None:
@@ -79,8 +80,10 @@ class Sitting:
             told = self._place.story.take(record, self._match)
             if record.last_seq > self._place.past and told:
                 self._desk.show("\n".join(sentence for _, sentence in told))
-            if record.last_seq >= self._place.past and not self._place.table.has_waiting:
-                await self._look()
+            if record.last_seq >= self._place.past:
+                self._is_here.set()
+                if not self._place.table.has_waiting:
+                    await self._look()
 
     async def _look(self) -> None:
         """See whether somebody waits for this seat, and if so, say so and show what may be done."""
@@ -105,7 +108,8 @@ class Sitting:
             await self._have_played(self._bot)
         else:
             self._options = await self._place.options()
-            pending = (match.phase, self._options.entries)
+            deadline = deadline_for(match, seat)
+            pending = (deadline and deadline.deadline_id, self._options.entries)
             if pending != self._shown:
                 self._shown = pending
                 self._shown_s = _now_s()
@@ -138,6 +142,7 @@ class Sitting:
             self._desk.show(ASKED)
 
     async def _obey(self) -> None:
+        await self._is_here.wait()  # before that there is nothing that a line could be about
         while (line := await self._desk.line()) is not None:
             try:
                 if not await self._take(line):
