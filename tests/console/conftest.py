@@ -1,5 +1,6 @@
-"""A recorded match, as a file, for the commands that read one."""
+"""A recorded match, as a file and on a system that runs, for the commands that read one."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,10 @@ from libs.rules import phases
 from libs.wire.export import write_export
 from libs.wire.heads import SigningKey, key_file
 from tests.support.matches import Table, play_match
+from tests.support.played import Played, played_match
+from tests.support.postgres import database, postgres_server
+
+__all__ = ["database", "postgres_server"]
 
 KEY = SigningKey(b"k" * 32, "test-1")
 
@@ -43,3 +48,10 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("keys") / "keys.json"
     path.write_text(key_file([KEY]))
     return path
+
+
+@pytest.fixture(scope="module")
+def played() -> Iterator[Played]:
+    """Return a system on which a match was played to its end."""
+    with played_match() as found:
+        yield found

@@ -8,12 +8,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import grpc
 import pytest
 
 from libs.chassis.issuing import DevelopmentIssuer
 from libs.chassis.sections import AuthSettings
 from libs.kernel.clock import SystemClock
-from services.console.diagnosis.clocks import NOTICEABLE_MS, _judge
+from opolyx.gateway.v1 import gateway_service_pb2 as pb
+from opolyx.gateway.v1.gateway_service_pb2_grpc import (
+    GatewayServiceServicer,
+    add_GatewayServiceServicer_to_server,
+)
+from services.console.diagnosis.clocks import NOTICEABLE_MS, _judge, check_gateway_clock
 from services.console.diagnosis.finding import Result
 from services.console.diagnosis.folder import check_folder
 from services.console.diagnosis.ports import METRICS, SERVED, check_ports
@@ -284,3 +290,23 @@ def test_what_cannot_be_looked_at_is_told_and_the_rest_goes_on(
     assert {found[check].result for check in ("data folder", "keys", "store")} == {"failed"}
     assert found["settings"].result == Result.OK
     assert str(folder) in found["data folder"].meaning
+
+
+@pytest.mark.parametrize(("ahead_ms", "result"), [(0, Result.OK), (-60_000, Result.FAILED)])
+async def test_the_clock_of_the_gateway_is_held_against_ours(ahead_ms: int, result: Result) -> None:
+    clock = SystemClock()
+
+    class Gateway(GatewayServiceServicer):
+        async def GetServerInfo(self, *_: object) -> pb.ServerInfo:  # noqa: N802 - the RPC's name
+            return pb.ServerInfo(server_time_ms=clock.now_ms() + ahead_ms)
+
+    server = grpc.aio.server()
+    add_GatewayServiceServicer_to_server(Gateway(), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    try:
+        finding = await check_gateway_clock(f"127.0.0.1:{port}", clock, 30_000)
+    finally:
+        await server.stop(None)
+
+    assert (finding.check, finding.result) == ("clock of the gateway", result)

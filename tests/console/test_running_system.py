@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,51 +12,13 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from libs import verify as verifier
 from libs.chassis.status import answer_of
 from libs.client.client import Client
-from libs.kernel.ids import MatchId
 from opolyx.match.v1 import match_service_pb2 as pb
 from opolyx.progression.v1 import progression_service_pb2 as progression_pb
-from services.console.trial import Trial, Verdict
 from tests.support.commands import opolyx
-from tests.support.system import System, data_folder
+from tests.support.played import Played
+from tests.support.system import data_folder
 
 pytestmark = [pytest.mark.slow, pytest.mark.postgres]
-
-
-class Played:
-    """A system that runs, and a match that was played on it."""
-
-    def __init__(self, system: System, verdict: Verdict) -> None:
-        self.system = system
-        self.verdict = verdict
-        self.match_id = MatchId(verdict.match.match_id)
-
-    def opolyx(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run a command as somebody on the machine of the system would."""
-        environment = {
-            "OPOLYX_DATA_FOLDER": str(self.system.folder),
-            "OPOLYX_PEERS__GATEWAY": self.system.gateway,
-        }
-        return opolyx(*arguments, **{**environment, **variables})
-
-
-@pytest.fixture(scope="module")
-def played() -> Iterator[Played]:
-    """Return a system on which a match was played to its end."""
-    with data_folder() as folder:
-        system = System(folder)
-
-        async def play() -> Verdict:
-            await system.start()
-            async with system.client("ada") as client:
-                trial = Trial("opolyx.speed@2", 2, seed=1, pace_s=0)
-                return await trial.run(client, system.clock, lambda *_: None)
-
-        try:
-            yield Played(system, asyncio.run(play()))
-            code = system.stop()
-        finally:
-            asyncio.run(system.close())
-    assert code == 0
 
 
 def test_a_match_is_exported_and_verifies(played: Played, tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ class System:
         folder: its data.
         gateway: the address of its gateway.
         log: what it said on stderr, of all its processes.
+        variables: its settings, by their names.
         settings, clock: what its services share.
 
     """
@@ -53,8 +54,8 @@ class System:
         """
         self.folder = folder
         self.log = folder / "log.jsonl"
-        self._variables = {**environment(folder, free_ports(len(SERVICES)), pace_ms), **variables}
-        settings = load_settings(["gateway"], self._variables)["gateway"]
+        self.variables = {**environment(folder, free_ports(len(SERVICES)), pace_ms), **variables}
+        settings = load_settings(["gateway"], self.variables)["gateway"]
         self.gateway = settings.peers.gateway
         self.settings = settings
         self.clock = SystemClock()
@@ -67,7 +68,7 @@ class System:
         assert not self._processes
         with self.log.open("ab") as log:
             for name in self._names:
-                self._processes[name] = _started(name, self._variables, log)
+                self._processes[name] = _started(name, self.variables, log)
         await until(self.is_serving, START_S)
 
     async def is_serving(self) -> bool:
