@@ -136,7 +136,8 @@ async def _making(  # noqa: PLR0913, PLR0917 - all that a start takes
         rooms, handlers, admitter, foundation.clock, reply_s=settings.lobby.start_reply_s
     )
     idle_ms = round(settings.lobby.room_idle_s * 1000)
-    idling = Idling(rooms, handlers, foundation.clock, idle_ms=idle_ms)
+    look_s = settings.lobby.room_idle_look_s
+    idling = Idling(rooms, handlers, foundation.clock, idle_ms=idle_ms, look_s=look_s)
     loops = {"maker": maker.run, "admitter": admitter.run, "idling": idling.run}
     return _Making(starter, inviting, loops)
 

@@ -16,9 +16,6 @@ from services.lobby.ports import Idle, Rooms
 CLOSING_MAX: Final = 100
 """How many rooms are closed at a time (start)."""
 
-LOOK_S: Final = 5.0
-"""How late a room closes at most, while the store answers (start)."""
-
 INVITES_KEPT_MS: Final = 7 * 24 * 60 * 60_000
 """How long an invitation that is of no use is kept, so that a repeat of its command finds it."""
 
@@ -28,11 +25,15 @@ _log: Final = logs.get()
 class Idling:
     """Any number of replicas may do this: the same room at the same sequence is one command."""
 
-    def __init__(self, rooms: Rooms, handlers: Handlers, clock: Clock, *, idle_ms: int) -> None:
+    def __init__(
+        self, rooms: Rooms, handlers: Handlers, clock: Clock, *, idle_ms: int, look_s: float
+    ) -> None:
+        """Close rooms in which nothing happens for *idle_ms*; look every *look_s* seconds."""
         self._rooms = rooms
         self._handlers = handlers
         self._clock = clock
         self._idle_ms = idle_ms
+        self._look_s = look_s
 
     async def run(self) -> None:
         """Close what is idle, until cancelled."""
@@ -42,7 +43,7 @@ class Idling:
             before_ms = now_ms - self._idle_ms
             for idle in await self._rooms.idle(before_ms=before_ms, limit=CLOSING_MAX):
                 await self.close(idle)
-            await asyncio.sleep(min(LOOK_S, self._idle_ms / 1000))
+            await asyncio.sleep(self._look_s)
 
     async def close(self, idle: Idle) -> None:
         """Close a room, unless anything has happened in it since it was seen idle."""

@@ -22,6 +22,9 @@ class LobbySection(ServerSettings):
     room_idle_s: Seconds = 900.0
     """After how long a waiting room in which nothing happens closes by itself (start)."""
 
+    room_idle_look_s: Seconds = 5.0
+    """How late that may be (start)."""
+
     watch_look_s: Seconds = 0.5
     """How long what another replica does may go unnoticed by those who watch rooms (start)."""
 

@@ -38,6 +38,9 @@ Stub: TypeAlias = "pb_grpc.LobbyServiceAsyncStub"
 
 NOW_MS = 1_800_000_000_000
 
+IDLE_S = 900
+"""After how long a waiting room closes."""
+
 PLAIN = "opolyx.classic@1"
 """A rule set in which collection cards do not matter."""
 
@@ -71,7 +74,14 @@ class Rig:
             data_folder=self._folder,
             store=StoreSettings(url=SecretUrl(self.url)),
             # Whoever starts a match without an engine waits for a moment only.
-            lobby=LobbySection(port=0, start_reply_s=0.5, start_again_s=0.1, watch_look_s=0.05),
+            lobby=LobbySection(
+                port=0,
+                start_reply_s=0.5,
+                start_again_s=0.1,
+                room_idle_s=IDLE_S,
+                room_idle_look_s=0.1,
+                watch_look_s=0.05,
+            ),
             peers=await self._serve_neighbours(),
         )
         self.foundation = Foundation(self.settings, self.clock)
@@ -101,13 +111,20 @@ class Rig:
 
     async def starter(self, rooms: Rooms) -> Starter:
         """Return what starts matches of *rooms*, with this rig's neighbours."""
-        engines = await self._stack.enter_async_context(self.foundation.engines("lobby"))
         address = self.settings.peers.progression
         channel = await self._stack.enter_async_context(self.foundation.channel("lobby", address))
-        matches = EngineMatches(engines)
+        matches = await self._matches()
         handlers = Handlers(rooms, matches, self.clock, lambda: None)
         maker = Maker(rooms, handlers, matches, RunnerBots(channel), again_s=1)
         return Starter(rooms, handlers, maker, ProgressionCollections(channel), reply_s=1)
+
+    async def handlers(self, rooms: Rooms) -> Handlers:
+        """Return what changes *rooms*, with this rig's engine."""
+        return Handlers(rooms, await self._matches(), self.clock, lambda: None)
+
+    async def _matches(self) -> EngineMatches:
+        engines = await self._stack.enter_async_context(self.foundation.engines("lobby"))
+        return EngineMatches(engines)
 
     async def close_neighbours(self) -> None:
         await self._neighbours.stop(None)

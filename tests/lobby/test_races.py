@@ -1,31 +1,15 @@
 """What happens at once happens in one order."""
 
-import asyncio
-from collections.abc import Awaitable, Iterable
-from typing import Any
-
 import asyncpg
 import pytest
 
-from libs.chassis.status import answer_of
 from libs.kernel.reasons import Reason
 from opolyx.lobby.v1.room_pb2 import Room
+from tests.lobby.invariants import check_lobby
+from tests.lobby.racing import race
 from tests.lobby.rig import Rig, new_id, occupants
 
 pytestmark = pytest.mark.postgres
-
-
-async def race(calls: Iterable[Awaitable[Room]]) -> tuple[list[Room], list[str]]:
-    """Return the rooms of the calls that were accepted, and the reasons of the others."""
-    outcomes: list[Any] = await asyncio.gather(*calls, return_exceptions=True)
-    rooms = [outcome for outcome in outcomes if isinstance(outcome, Room)]
-    reasons = []
-    for outcome in outcomes:
-        if not isinstance(outcome, Room):
-            told = answer_of(outcome).told
-            assert told is not None, outcome
-            reasons.append(told.reason)
-    return rooms, reasons
 
 
 async def bound(rig: Rig) -> list[str]:
@@ -47,6 +31,7 @@ async def test_of_twenty_who_want_the_last_seat_one_gets_it(rig: Rig) -> None:
     assert reasons == [Reason.ROOM_FULL] * 19
     (winner,) = {player for player in occupants(rooms[0]) if player != ann.player_id}
     assert await bound(rig) == sorted([ann.player_id, winner])
+    await check_lobby(rig)
 
 
 async def test_whoever_joins_two_rooms_at_once_sits_in_one(rig: Rig) -> None:
@@ -62,6 +47,7 @@ async def test_whoever_joins_two_rooms_at_once_sits_in_one(rig: Rig) -> None:
     assert reasons == [Reason.ALREADY_IN_MATCH] * 5
     now = [await ann.get(room_id) for room_id in rooms]
     assert sum(ann.player_id in occupants(room) for room in now) == 1
+    await check_lobby(rig)
 
 
 async def test_whoever_makes_rooms_at_once_has_one(rig: Rig) -> None:
@@ -70,6 +56,7 @@ async def test_whoever_makes_rooms_at_once_has_one(rig: Rig) -> None:
 
     assert len(made) == 1
     assert reasons == [Reason.ALREADY_IN_MATCH] * 7
+    await check_lobby(rig)
 
 
 async def test_one_making_of_a_room_sent_at_once_is_one_room(rig: Rig) -> None:
@@ -83,6 +70,7 @@ async def test_one_making_of_a_room_sent_at_once_is_one_room(rig: Rig) -> None:
     assert not reasons
     assert len({room.room_id for room in made}) == 1
     assert {room.sequence for room in made} == {1}
+    await check_lobby(rig)
 
 
 async def test_one_making_of_a_room_sent_at_once_is_one_room_however_it_goes(rig: Rig) -> None:
@@ -93,6 +81,7 @@ async def test_one_making_of_a_room_sent_at_once_is_one_room_however_it_goes(rig
 
         assert not reasons
         assert len({room.room_id for room in made}) == 1
+    await check_lobby(rig)
 
 
 async def test_one_join_sent_at_once_is_one_join(rig: Rig) -> None:
@@ -110,6 +99,7 @@ async def test_one_join_sent_at_once_is_one_join(rig: Rig) -> None:
         joined[0].SerializeToString(deterministic=True)
     }
     assert (await ann.get(room_id)).sequence == 2
+    await check_lobby(rig)
 
 
 async def test_whatever_many_do_at_once_in_a_room_is_done_in_one_order(rig: Rig) -> None:
@@ -126,6 +116,7 @@ async def test_whatever_many_do_at_once_in_a_room_is_done_in_one_order(rig: Rig)
 
     assert not reasons
     assert sorted(room.sequence for room in rooms) == list(range(7, 67))
+    await check_lobby(rig)
 
 
 async def test_when_the_last_two_leave_at_once_the_room_closes(rig: Rig) -> None:
@@ -139,6 +130,7 @@ async def test_when_the_last_two_leave_at_once_the_room_closes(rig: Rig) -> None
         assert sorted(room.state for room in left) == [Room.STATE_WAITING, Room.STATE_CLOSED]
         assert (await ann.get(room_id)).state == Room.STATE_CLOSED
         assert await bound(rig) == []
+    await check_lobby(rig)
 
 
 async def test_whoever_leaves_during_a_start_is_out_of_it_or_in_the_match(rig: Rig) -> None:
@@ -161,6 +153,7 @@ async def test_whoever_leaves_during_a_start_is_out_of_it_or_in_the_match(rig: R
             assert players == [ann.player_id, bob.player_id]
         assert await bound(rig) == sorted(players)
         await _free_all(rig)
+    await check_lobby(rig, is_anybody_out=True)
 
 
 async def test_when_the_creator_leaves_while_others_come_somebody_in_the_room_is_creator(
@@ -176,6 +169,7 @@ async def test_when_the_creator_leaves_while_others_come_somebody_in_the_room_is
     assert room.creator_id in occupants(room)
     assert room.creator_id == bob.player_id
     assert ann.player_id not in occupants(room)
+    await check_lobby(rig)
 
 
 async def test_whoever_leaves_and_joins_at_once_sits_once_or_nowhere(rig: Rig) -> None:
@@ -189,6 +183,7 @@ async def test_whoever_leaves_and_joins_at_once_sits_once_or_nowhere(rig: Rig) -
 
     assert (await bound(rig)).count(cem.player_id) == seats
     assert seats <= 1
+    await check_lobby(rig)
 
 
 async def _free_all(rig: Rig) -> None:
