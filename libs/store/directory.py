@@ -127,9 +127,9 @@ class Administration(Protocol):
         ...
 
     async def quarantined(
-        self, after: MatchId | None = None, limit: int = 1000
+        self, after: MatchId | None = None, limit: int = 1000, *, only: MatchId | None = None
     ) -> list[Quarantined]:
-        """Return matches in quarantine by id, from behind *after*, *limit* at most."""
+        """Return matches in quarantine by id, from behind *after*, or *only* one if it is in."""
         ...
 
 

@@ -95,6 +95,6 @@ QUARANTINED: Final = """
     SELECT q.match_id::text AS match_id, q.reason, coalesce(h.seq, 0) AS seq,
            floor(extract(epoch FROM q.at) * 1000)::bigint AS since_ms
     FROM match_engine.quarantine q LEFT JOIN match_engine.match_head h USING (match_id)
-    WHERE $1::uuid IS NULL OR q.match_id > $1
+    WHERE ($1::uuid IS NULL OR q.match_id > $1) AND ($3::uuid IS NULL OR q.match_id = $3)
     ORDER BY q.match_id LIMIT $2
 """

@@ -112,14 +112,14 @@ class MemoryDirectory(ABC):
         self._quarantined.pop(match_id, None)
 
     async def quarantined(
-        self, after: MatchId | None = None, limit: int = 1000
+        self, after: MatchId | None = None, limit: int = 1000, *, only: MatchId | None = None
     ) -> list[Quarantined]:
         """Return matches in quarantine. See `Administration.quarantined`."""
         await self._answer("quarantined")
         return [
             Quarantined(match_id, reason, self._seq(match_id), since_ms)
             for match_id, (reason, since_ms) in sorted(self._quarantined.items())
-            if after is None or match_id > after
+            if (after is None or match_id > after) and only in (None, match_id)
         ][:limit]
 
     def _seq(self, match_id: MatchId) -> int:

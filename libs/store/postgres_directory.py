@@ -78,10 +78,10 @@ class PostgresDirectory:
         return [_call(row) for row in rows]
 
     async def quarantined(
-        self, after: MatchId | None = None, limit: int = 1000
+        self, after: MatchId | None = None, limit: int = 1000, *, only: MatchId | None = None
     ) -> list[Quarantined]:
         """Return matches in quarantine. See `Administration.quarantined`."""
-        rows = await self._connections.fetch(sql.QUARANTINED, after, limit)
+        rows = await self._connections.fetch(sql.QUARANTINED, after, limit, only)
         return [Quarantined(MatchId(row["match_id"]), *row[1:]) for row in rows]
 
 

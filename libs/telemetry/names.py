@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final, Literal, TypedDict, get_args
 
 LogEvent = Literal[
+    "admin_outcome_not_noted",
     "arm_stream_lost",
     "arm_stream_opened",
     "background_work_failed",
@@ -47,6 +48,7 @@ LogEvent = Literal[
     "match_not_made",
     "match_quarantined",
     "match_read_anew",
+    "match_released",
     "matches_labelled",
     "metrics_exposed",
     "person_released",
@@ -77,6 +79,7 @@ LogEvent = Literal[
 """What may happen, in the past tense. The `event` of a log line."""
 
 LOG_EVENTS: Final[dict[LogEvent, str]] = {
+    "admin_outcome_not_noted": "An operator's call was done, and the store did not take how.",
     "arm_stream_lost": "The timer service is away; the engine's own sweeper fires meanwhile (T6).",
     "arm_stream_opened": "The timer service is told of deadlines, first of all that are loaded.",
     "background_work_failed": "Work that restarts by itself ended in an error; it is tried again.",
@@ -115,6 +118,7 @@ LOG_EVENTS: Final[dict[LogEvent, str]] = {
     "match_not_made": "A room waits for its match; it is tried again until the match is there.",
     "match_quarantined": "A match did not check out, and is not played: an incident (W2).",
     "match_read_anew": "A reader's view of a match was not its engine's, and is made again.",
+    "match_released": "An operator took a match out of quarantine: all of it checks out again.",
     "matches_labelled": "Matches of an earlier release can be found by who sits in them now.",
     "metrics_exposed": "Prometheus can read the metrics of this process.",
     "person_released": "Somebody was free of a match before its records told so.",

@@ -6,6 +6,7 @@ from typing import Final
 from google.protobuf.descriptor import ServiceDescriptor
 
 from libs.chassis.roles import ANYONE, OPERATOR, PERSON, SPECTATOR, AllowList, service
+from opolyx.admin.v1 import admin_service_pb2 as admin_pb
 from opolyx.bot.v1 import bot_service_pb2 as bot_pb
 from opolyx.gateway.v1 import gateway_service_pb2 as gateway_pb
 from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
@@ -15,6 +16,7 @@ from opolyx.progression.v1 import progression_service_pb2 as progression_pb
 MATCH_SERVICE: Final = match_pb.DESCRIPTOR.services_by_name["MatchService"]
 LOBBY_SERVICE: Final = lobby_pb.DESCRIPTOR.services_by_name["LobbyService"]
 PROGRESSION_SERVICE: Final = progression_pb.DESCRIPTOR.services_by_name["ProgressionService"]
+ADMIN_SERVICE: Final = admin_pb.DESCRIPTOR.services_by_name["AdminService"]
 BOT_SERVICE: Final = bot_pb.DESCRIPTOR.services_by_name["BotService"]
 GATEWAY_SERVICE: Final = gateway_pb.DESCRIPTOR.services_by_name["GatewayService"]
 
@@ -29,6 +31,7 @@ _PLAYERS: Final = (PERSON, OPERATOR)
 _AT_THE_TABLE: Final = (*_PLAYERS, service(BOT_RUNNER))
 _LOOKERS: Final = (*_PLAYERS, SPECTATOR)
 _WATCHERS: Final = (*_LOOKERS, service(BOT_RUNNER))
+_OPERATORS: Final = (OPERATOR,)
 _NOBODY: Final = ()
 """For the services among themselves; their engine, lobby or bot runner takes them directly."""
 
@@ -50,9 +53,19 @@ _ALLOWED: Final[Mapping[ServiceDescriptor, Mapping[Iterable[str], str]]] = {
         _NOBODY: "ResolvePlayer",
     },
     PROGRESSION_SERVICE: {_LOOKERS: "GetProfile ListCards GetLeaderboard WatchProfile"},
+    ADMIN_SERVICE: {
+        _OPERATORS: (
+            "FindMatches FreezeMatch ResumeMatch AbortMatch ListQuarantinedMatches ReleaseMatch "
+            "ListAdminCalls"
+        )
+    },
     BOT_SERVICE: {_LOOKERS: "ListBots", _NOBODY: "SeatBots"},
     GATEWAY_SERVICE: {_PUBLIC: "GetServerInfo"},
 }
+
+
+AT_ANY_ENGINE: Final = frozenset({"FindMatches", "ListQuarantinedMatches", "ListAdminCalls"})
+"""The methods of the administration that are about no one match, or about any."""
 
 
 def allow_list() -> AllowList:

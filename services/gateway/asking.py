@@ -21,6 +21,7 @@ R = TypeVar("R")
 # Quoted, since these are there for types alone.
 Context: TypeAlias = "grpc.aio.ServicerContext[Q, R]"
 Method: TypeAlias = "grpc.aio.UnaryUnaryMultiCallable[Q, R]"
+MethodOf: TypeAlias = "Callable[[Channel], Method[Q, R]]"
 EngineMethod: TypeAlias = "Callable[[pb_grpc.MatchServiceAsyncStub], Method[Q, R]]"
 
 _LEAST_S: Final = 0.001
@@ -45,19 +46,31 @@ class Asking:
             grpc.aio.AioRpcError: what the engine has answered.
 
         """
-        checks = Checks()
-        checks.uuid("match_id", match_id)
-        checks.finish()
-        end_s = asyncio.get_running_loop().time() + timeout_s
-        work = await self._work(method, request, end_s)
-        return await self._engines.call(MatchId(match_id), work, timeout_s=timeout_s)
+        return await self.owner_by(self._on(method), request, match_id, timeout_s)
 
     async def any_engine(
         self, method: EngineMethod[Q, R], request: Q, timeout_s: float = TIMEOUT_S
     ) -> R:
         """Ask any engine what all of them know. Raises what `Engines.any_of` does."""
+        return await self.any_by(self._on(method), request, timeout_s)
+
+    async def owner_by(
+        self, method_of: MethodOf[Q, R], request: Q, match_id: str, timeout_s: float = TIMEOUT_S
+    ) -> R:
+        """Ask the owner of a match by a method of any service that engines have. See `owner`."""
+        checks = Checks()
+        checks.uuid("match_id", match_id)
+        checks.finish()
         end_s = asyncio.get_running_loop().time() + timeout_s
-        return await self._engines.any_of(await self._work(method, request, end_s))
+        work = await self._work(method_of, request, end_s)
+        return await self._engines.call(MatchId(match_id), work, timeout_s=timeout_s)
+
+    async def any_by(
+        self, method_of: MethodOf[Q, R], request: Q, timeout_s: float = TIMEOUT_S
+    ) -> R:
+        """Ask any engine by a method of any service that engines have. See `any_engine`."""
+        end_s = asyncio.get_running_loop().time() + timeout_s
+        return await self._engines.any_of(await self._work(method_of, request, end_s))
 
     async def peer(
         self,
@@ -76,7 +89,7 @@ class Asking:
         return await method(request, timeout=timeout_s, metadata=metadata)
 
     async def _work(
-        self, method: EngineMethod[Q, R], request: Q, end_s: float
+        self, method_of: MethodOf[Q, R], request: Q, end_s: float
     ) -> Callable[[Channel], grpc.aio.UnaryUnaryCall[Q, R]]:
         caller = await self._callers.present()
         metadata = on_behalf(caller.SerializeToString())
@@ -84,9 +97,12 @@ class Asking:
 
         def work(channel: Channel) -> grpc.aio.UnaryUnaryCall[Q, R]:
             left_s = max(end_s - loop.time(), _LEAST_S)
-            return method(self._stub(channel))(request, timeout=left_s, metadata=metadata)
+            return method_of(channel)(request, timeout=left_s, metadata=metadata)
 
         return work
+
+    def _on(self, method: EngineMethod[Q, R]) -> MethodOf[Q, R]:
+        return lambda channel: method(self._stub(channel))
 
     def _stub(self, channel: Channel) -> pb_grpc.MatchServiceAsyncStub:
         stub = self._stubs.get(channel)

@@ -88,6 +88,8 @@ async def _opened(
             (allowed.BOT_SERVICE, bot_runner),
         ):
             server.add(forwarding.to(channel, described), forwarding, described)
+        to_engines = forwarding.to_engines(allowed.ADMIN_SERVICE, allowed.AT_ANY_ENGINE)
+        server.add(to_engines, forwarding, allowed.ADMIN_SERVICE)
         background.start(_drained(server, streams))
         yield await stack.enter_async_context(server)
 

@@ -7,7 +7,7 @@ as the bytes that came.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from typing import Any
 
 import grpc
@@ -19,7 +19,7 @@ from libs.chassis.channels import Channel, on_behalf
 from libs.chassis.status import refused
 from libs.kernel.reasons import Reason
 from services.gateway.allowed import allow_list
-from services.gateway.asking import Asking, Context, left_s
+from services.gateway.asking import Asking, Context, MethodOf, left_s
 from services.gateway.callers import Callers
 
 
@@ -39,12 +39,24 @@ class Forwarding:
         What clients may not call stays here: the others take such calls directly.
         """
         handlers = {method.name: self._handler(method, channel) for method in service.methods}
+        return _registering(service, handlers)
 
-        def register(_: object, server: grpc.aio.Server) -> None:
-            generic = grpc.method_handlers_generic_handler(service.full_name, handlers)
-            server.add_generic_rpc_handlers((generic,))
+    def to_engines(
+        self, service: ServiceDescriptor, at_any: Collection[str]
+    ) -> Callable[[object, grpc.aio.Server], None]:
+        """Return what registers *service*, all its calls passed on to engines.
 
-        return register
+        Methods of the names *at_any* are the same at any of them; all others are for the owner of
+        the match that the request names.
+        """
+        handlers: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
+            method.name: grpc.unary_unary_rpc_method_handler(
+                self._at_any(method) if method.name in at_any else self._at_owner(method),
+                request_deserializer=GetMessageClass(method.input_type).FromString,
+            )
+            for method in service.methods
+        }
+        return _registering(service, handlers)
 
     def _handler(
         self, method: MethodDescriptor, channel: Channel
@@ -68,6 +80,24 @@ class Forwarding:
 
         return forward
 
+    def _at_any(
+        self, method: MethodDescriptor
+    ) -> Callable[[Message, Context[Message, bytes]], Awaitable[bytes]]:
+        async def forward(request: Message, context: Context[Message, bytes]) -> bytes:
+            return await self._asking.any_by(_method_of(method), request, left_s(context))
+
+        return forward
+
+    def _at_owner(
+        self, method: MethodDescriptor
+    ) -> Callable[[Any, Context[Message, bytes]], Awaitable[bytes]]:
+        async def forward(request: Any, context: Context[Message, bytes]) -> bytes:
+            return await self._asking.owner_by(
+                _method_of(method), request, request.match_id, left_s(context)
+            )
+
+        return forward
+
     def _streaming(
         self, method: MethodDescriptor, channel: Channel
     ) -> Callable[[Message, object], AsyncIterator[bytes]]:
@@ -83,6 +113,23 @@ class Forwarding:
                 responses.cancel()
 
         return forward
+
+
+def _registering(
+    service: ServiceDescriptor, handlers: dict[str, grpc.RpcMethodHandler[Any, Any]]
+) -> Callable[[object, grpc.aio.Server], None]:
+    def register(_: object, server: grpc.aio.Server) -> None:
+        generic = grpc.method_handlers_generic_handler(service.full_name, handlers)
+        server.add_generic_rpc_handlers((generic,))
+
+    return register
+
+
+def _method_of(method: MethodDescriptor) -> MethodOf[Any, bytes]:
+    def on(channel: Channel) -> Any:
+        return channel.unary_unary(_path(method), request_serializer=_write)
+
+    return on
 
 
 async def _refuse(*_: object) -> bytes:

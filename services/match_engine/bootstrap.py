@@ -16,10 +16,13 @@ from libs.kernel.reasons import Reason
 from libs.store.directory import EngineStore
 from libs.store.postgres import PostgresMatchStore
 from libs.store.postgres_ownership import PostgresOwnership
+from opolyx.admin.v1 import admin_service_pb2_grpc as admin_grpc
 from opolyx.engine.v1 import engine_service_pb2_grpc as engine_grpc
 from opolyx.engine.v1 import shard_service_pb2_grpc as shard_grpc
 from opolyx.match.v1 import match_service_pb2_grpc as match_grpc
+from services.match_engine.administering import AdminServicer
 from services.match_engine.allowed import (
+    ADMIN_SERVICE,
     BELIEVED,
     ENGINE_SERVICE,
     MATCH_SERVICE,
@@ -167,10 +170,12 @@ class _Engine:
             pushes=pushes,
             draining=draining,
         )
+        admin_servicer = AdminServicer(self._decider, store, self._holder.owns)
         shard_servicer = ShardServicer(self._holder, draining)
         add = self._server.add
         add(match_grpc.add_MatchServiceServicer_to_server, match_servicer, MATCH_SERVICE)
         add(engine_grpc.add_EngineServiceServicer_to_server, self._streams, ENGINE_SERVICE)
+        add(admin_grpc.add_AdminServiceServicer_to_server, admin_servicer, ADMIN_SERVICE)
         add(shard_grpc.add_ShardServiceServicer_to_server, shard_servicer, SHARD_SERVICE)
 
     @asynccontextmanager

@@ -9,7 +9,8 @@ from libs.kernel.chance import Draws, FairDraws, fresh_secret
 from libs.kernel.clock import Clock
 from libs.kernel.ids import CommandId, MatchId
 from libs.kernel.reasons import Reason
-from libs.store.ports import Fenced, MatchStore
+from libs.store.directory import EngineStore
+from libs.store.ports import Fenced
 from opolyx.match.v1 import match_service_pb2 as pb
 from services.match_engine.appending import MovedError, Scribe
 from services.match_engine.creating import Creator
@@ -38,7 +39,7 @@ class Decider:
 
     def __init__(  # noqa: PLR0913, PLR0917 - all that a decision rests on
         self,
-        store: MatchStore,
+        store: EngineStore,
         matches: Matches,
         seeds: Seeds,
         keys: SigningKeys,
@@ -134,6 +135,10 @@ class Decider:
                 live.admit(player_id)
 
         await self._turns.take(match_id, work)
+
+    async def release(self, match_id: MatchId) -> int:
+        """Take a match out of quarantine if it checks out. See `Matches.release`."""
+        return await self._turns.take(match_id, partial(self._matches.release, match_id))
 
     async def read(self, match_id: MatchId) -> LiveMatch:
         """Return a match, loading it if need be. What it shows is durable.

@@ -15,7 +15,8 @@ from libs.kernel.shards import shard_of
 from libs.rules.evolve import apply
 from libs.rules.rule_sets import UnknownRuleSetError
 from libs.rules.snapshot import SCHEMA
-from libs.store.ports import Loaded, MatchStore, Snapshot
+from libs.store.directory import EngineStore
+from libs.store.ports import Loaded, Snapshot
 from libs.telemetry import logs, metrics, names
 from libs.wire.events import NewerSchemaError
 from libs.wire.record import StoredRecord, decode
@@ -28,6 +29,9 @@ CAPACITY: Final = 10_000
 
 BREATH: Final = 100
 """How many records are replayed before others get their turn of the loop."""
+
+_NOT_FOR_US: Final = (NewerSchemaError, UnknownRuleSetError, UnsealableError)
+"""A match that another release, or one with other keys, may be able to read."""
 
 _log: Final = logs.get()
 _ACTIVE: Final = metrics.gauge(names.MATCHES_ACTIVE)
@@ -43,7 +47,7 @@ class Matches:
 
     def __init__(
         self,
-        store: MatchStore,
+        store: EngineStore,
         seeds: Seeds,
         owns: Callable[[int], bool],
         *,
@@ -102,6 +106,37 @@ class Matches:
         self.check_owned(match_id)
         return self.find(match_id) or await self._load(match_id)
 
+    async def release(self, match_id: MatchId) -> int:
+        """Take a match out of quarantine if all of it checks out, from its first record on.
+
+        Returns the sequence of its head. For who has its turn.
+
+        Raises:
+            RefusedError: MATCH_NOT_FOUND, MATCH_NOT_QUARANTINED; MATCH_QUARANTINED, it stays, with
+                what is wrong as `cause`; otherwise as in `get`.
+            StoreUnavailableError: the store did not answer.
+
+        """
+        self.check_owned(match_id)
+        if await self._store.head(match_id) is None:
+            raise refused(Reason.MATCH_NOT_FOUND)
+        if not await self._store.quarantined(only=match_id):
+            raise refused(Reason.MATCH_NOT_QUARANTINED)
+        # It may be in memory, if somebody else has put it into quarantine.
+        self.drop(match_id, Reason.MATCH_QUARANTINED)
+        loaded = await self._store.fence_and_load(match_id, schema_version=SCHEMA)
+        assert loaded is not None, match_id
+        try:
+            records = await self._records(match_id, loaded.head.seq)
+            await self._checked(loaded, await _over(Replay(match_id), records))
+        except DamagedError as error:
+            raise refused(Reason.MATCH_QUARANTINED, cause=str(error)) from error
+        except _NOT_FOR_US as error:
+            raise refused(Reason.STORE_UNAVAILABLE) from error
+        await self._store.release(match_id)
+        _log.warning("match_released", match_id=match_id, last_seq=loaded.head.seq)
+        return loaded.head.seq
+
     def add(self, live: LiveMatch, record: StoredRecord) -> None:
         """Keep a match that was created just now, by *record*; whoever created it is its writer."""
         if self._owns(live.shard):
@@ -153,7 +188,7 @@ class Matches:
             _log.error("match_quarantined", match_id=match_id, reason=str(error))
             self.drop(match_id, Reason.MATCH_QUARANTINED)
             raise refused(Reason.MATCH_QUARANTINED) from error
-        except (NewerSchemaError, UnknownRuleSetError, UnsealableError) as error:
+        except _NOT_FOR_US as error:
             _log.error("match_left_alone", match_id=match_id, error=type(error).__name__)
             raise refused(Reason.STORE_UNAVAILABLE) from error
         # The shard may have been lost meanwhile, and with it what the listeners were told.
@@ -171,10 +206,14 @@ class Matches:
             raise refused(Reason.MATCH_NOT_FOUND)
         if loaded.quarantined is not None:
             raise refused(Reason.MATCH_QUARANTINED)
-        replay = await self._replayed(loaded)
-        is_over = replay.check_end(loaded.head)
-        seed = SPENT if is_over else await self._seed(match_id)
-        return replay.live(loaded.head.fence, seed, self._draws_of, loaded.access)
+        return await self._checked(loaded, await self._replayed(loaded))
+
+    async def _checked(self, loaded: Loaded, replay: Replay) -> LiveMatch:
+        """Return the match that a replay has come to, if that is what the head says."""
+        head = loaded.head
+        is_over = replay.check_end(head)
+        seed = SPENT if is_over else await self._seed(head.match_id)
+        return replay.live(head.fence, seed, self._draws_of, loaded.access)
 
     async def _replayed(self, loaded: Loaded) -> Replay:
         """Go over the records that were loaded, or over all of them if the snapshot is wrong."""

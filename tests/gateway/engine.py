@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import grpc
+from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.message_factory import GetMessageClass
 
-from libs.chassis.status import refused
+from libs.chassis.status import RefusedError, refused
 from libs.kernel.ids import CommandId
 from libs.kernel.reasons import Reason
 from libs.kernel.shards import SHARDS
@@ -27,6 +30,7 @@ from opolyx.engine.v1 import shard_service_pb2_grpc as shard_grpc
 from opolyx.match.v1 import access_pb2, match_pb2, rule_set_pb2
 from opolyx.match.v1 import match_service_pb2 as match_pb
 from opolyx.match.v1 import match_service_pb2_grpc as match_grpc
+from services.gateway.allowed import ADMIN_SERVICE
 from tests.gateway.world import World, beat, cancel, refuse, refused_frame, seat_of, stored_message
 from tests.support.gateway import LiveMatch
 
@@ -45,6 +49,9 @@ class FakeEngine(
         commands: every command frame that has come.
         attendance: what the gateway last said of each match.
         follows: every `Start`, in order.
+        administered: the calls of operators: methods, requests, and on whose behalf.
+        says: what it answers these with; an empty reply if nothing.
+        on_administered: called after each of them.
         credit: how many commands it grants.
         breaks_before, breaks_after: of so many commands the stream breaks off, before or after the
             command was carried out.
@@ -62,6 +69,9 @@ class FakeEngine(
         self.attendance: dict[str, pb.Attendance] = {}
         self.follows: list[pb.FollowRequest.Start] = []
         self.stops: list[str] = []
+        self.administered: list[tuple[str, Any, caller_pb2.Caller]] = []
+        self.says: Any = None
+        self.on_administered: Callable[[], None] = lambda: None
         self.credit = 64
         self.breaks_before = 0
         self.breaks_after = 0
@@ -100,6 +110,28 @@ class FakeEngine(
                     await moved.wait()
             except TimeoutError:
                 continue
+
+    # Administration.
+
+    def administration(self) -> grpc.GenericRpcHandler:
+        """Return what takes every call of operators."""
+        handlers: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
+            method.name: grpc.unary_unary_rpc_method_handler(
+                partial(self._administer, method),
+                GetMessageClass(method.input_type).FromString,
+                lambda response: response.SerializeToString(),
+            )
+            for method in ADMIN_SERVICE.methods
+        }
+        return grpc.method_handlers_generic_handler(ADMIN_SERVICE.full_name, handlers)
+
+    async def _administer(self, method: MethodDescriptor, request: Any, context: Context) -> Any:
+        self._note(context, method.name)
+        self.administered.append((method.name, request, self.callers[-1][1]))
+        self.on_administered()
+        if isinstance(self.says, RefusedError):
+            await refuse(context, self.says)
+        return self.says or GetMessageClass(method.output_type)()
 
     # Unary.
 
@@ -333,6 +365,7 @@ class FakeEngine(
 async def serving(engine: FakeEngine) -> AsyncIterator[str]:
     """Serve an engine on a free port."""
     server = grpc.aio.server()
+    server.add_generic_rpc_handlers((engine.administration(),))
     match_grpc.add_MatchServiceServicer_to_server(engine, server)
     pb_grpc.add_EngineServiceServicer_to_server(engine, server)
     shard_grpc.add_ShardServiceServicer_to_server(engine, server)

@@ -19,6 +19,7 @@ from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
 from opolyx.match.v1 import match_service_pb2 as match_pb
 from opolyx.progression.v1 import progression_service_pb2 as progression_pb
 from services.gateway.allowed import (
+    ADMIN_SERVICE,
     BOT_SERVICE,
     GATEWAY_SERVICE,
     LOBBY_SERVICE,
@@ -42,6 +43,10 @@ DOING = {
     *("StartMatch", "Rematch", "QuickMatch", "CancelQuickMatch", "CreateInvite", "AcceptInvite"),
     *("ListMyMatches", "SetDisplayName"),
 }
+OPERATING = {
+    *("FindMatches", "FreezeMatch", "ResumeMatch", "AbortMatch", "ListQuarantinedMatches"),
+    *("ReleaseMatch", "ListAdminCalls"),
+}
 METHODS = [
     (described.full_name, method.name)
     for described in (
@@ -50,6 +55,7 @@ METHODS = [
         PROGRESSION_SERVICE,
         BOT_SERVICE,
         GATEWAY_SERVICE,
+        ADMIN_SERVICE,
     )
     for method in described.methods
 ]
@@ -103,7 +109,19 @@ async def test_a_spectator_looks_at_everything_and_does_nothing(patient: Rig) ->
     told = {m[1]: await reason_of(patient, spectator, m) for m in METHODS}
 
     refused = {name for name, reason in told.items() if reason == Reason.NOT_ALLOWED}
-    assert refused == DOING | INSIDE
+    assert refused == DOING | INSIDE | OPERATING
+
+
+async def test_only_an_operator_looks_after_matches(patient: Rig) -> None:
+    clients = [patient.client("ann"), patient.bot(), patient.service("lobby")]
+    operator = patient.client("ann", roles=["operator"])
+    methods = [m for m in METHODS if m[1] in OPERATING]
+
+    for client in clients:
+        told = {await reason_of(patient, client, m) for m in methods}
+        assert told == {Reason.NOT_ALLOWED}
+    told = {await reason_of(patient, operator, m) for m in methods}
+    assert Reason.NOT_ALLOWED not in told
 
 
 async def test_an_unknown_token_and_an_old_one_are_told_apart(rig: Rig) -> None:

@@ -26,12 +26,15 @@ from libs.store.ports import RECORDS_MAX, Appended
 from libs.wire.commands import message_of
 from libs.wire.record import StoredRecord
 from libs.wire.writers import spec_message
+from opolyx.admin.v1 import admin_service_pb2_grpc as admin_grpc
 from opolyx.engine.v1 import engine_service_pb2_grpc as engine_grpc
 from opolyx.engine.v1 import shard_service_pb2_grpc as shard_grpc
 from opolyx.engine.v1.caller_pb2 import Caller
 from opolyx.match.v1 import match_service_pb2 as pb
 from opolyx.match.v1 import match_service_pb2_grpc as match_grpc
+from services.match_engine.administering import AdminServicer
 from services.match_engine.allowed import (
+    ADMIN_SERVICE,
     BELIEVED,
     ENGINE_SERVICE,
     MATCH_SERVICE,
@@ -152,6 +155,8 @@ class Edge:
         add(match_grpc.add_MatchServiceServicer_to_server, servicer, MATCH_SERVICE)
         add(engine_grpc.add_EngineServiceServicer_to_server, self.streams, ENGINE_SERVICE)
         shards: Any = shard_grpc.ShardServiceServicer
+        admin = AdminServicer(self.decider, store, lambda _: self.is_ours)
+        add(admin_grpc.add_AdminServiceServicer_to_server, admin, ADMIN_SERVICE)
         add(shard_grpc.add_ShardServiceServicer_to_server, shards(), SHARD_SERVICE)
         self._channels: dict[str, Channel] = {}
 
@@ -164,6 +169,9 @@ class Edge:
     def matches_as(self, service: str = "gateway") -> Any:
         """Return a stub of the match service for a service that calls."""
         return match_grpc.MatchServiceStub(self.channel(service))
+
+    def admin_as(self, service: str = "gateway") -> Any:
+        return admin_grpc.AdminServiceStub(self.channel(service))
 
     def engine_as(self, service: str = "gateway") -> Any:
         return engine_grpc.EngineServiceStub(self.channel(service))

@@ -189,11 +189,14 @@ class DirectoryContract:
 
         listed = {each.match_id: each for each in await rig.store.quarantined()}
         behind = [each.match_id for each in await rig.store.quarantined(match_id)]
+        (alone,) = await rig.store.quarantined(only=match_id)
         await rig.store.release(match_id)
         after = [each.match_id for each in await rig.store.quarantined()]
 
         assert (listed[match_id].reason, listed[match_id].seq) == ("the chain is broken", 4)
         assert listed[match_id].since_ms > AT_MS
+        assert alone == listed[match_id]
+        assert await rig.store.quarantined(only=match_id) == []
         assert list(listed) == sorted(listed)
         assert other in behind
         assert match_id not in behind
