@@ -15,58 +15,17 @@ from typer.testing import CliRunner
 
 from libs import verify as verifier
 from services.console.app import app
-from tests.support.commands import opolyx
+from tests.console.playing_rig import Rig, running_rig
 from tests.support.repository import ROOT
-from tests.support.system import System, data_folder
 
 NOBODY = "01900000-0000-7000-8000-000000000000"
 ASKED = "A number or words; `help` says more."
 
 
-class Rig:
-    """A system that runs, and people who play on it by the command line."""
-
-    def __init__(self, system: System) -> None:
-        self.system = system
-
-    def variables(self) -> dict[str, str]:
-        return {
-            "OPOLYX_DATA_FOLDER": str(self.system.folder),
-            "OPOLYX_PEERS__GATEWAY": self.system.gateway,
-        }
-
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return opolyx(*arguments, **self.variables())
-
-    def start(self, *arguments: str, out: int | IO[str] = subprocess.PIPE) -> subprocess.Popen[str]:
-        """Start `opolyx play`; lines go in by its stdin."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("OPOLYX_")}
-        return subprocess.Popen(
-            [sys.executable, "-m", "services.console", "play", *arguments],
-            cwd=ROOT,
-            env={**kept, **self.variables()},
-            stdin=subprocess.PIPE,
-            stdout=out,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-    def type(self, typed: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run `opolyx play` with all that is typed at once, and then the end of stdin."""
-        with self.start(*arguments) as process:
-            out, told = process.communicate(typed)
-        return subprocess.CompletedProcess(process.args, process.returncode, out, told)
-
-
 @pytest.fixture(scope="module")
 def rig() -> Iterator[Rig]:
-    with data_folder() as folder:
-        system = System(folder)
-        try:
-            asyncio.run(system.start())
-            yield Rig(system)
-        finally:
-            asyncio.run(system.close())
+    with running_rig() as rig:
+        yield rig
 
 
 def until(lines: IO[str], wanted: str) -> str:
@@ -109,12 +68,14 @@ def play_by_lists(process: subprocess.Popen[str]) -> str:
 def test_two_processes_play_a_whole_match(rig: Rig, tmp_path: Path) -> None:
     """One is fed by pipes and chooses from the lists that it is shown, the other by a bot."""
     bobs = tmp_path / "bob.txt"
-    with rig.start("--rule-set", "opolyx.speed@2", "--player", "ada") as ada:
+    with rig.start("play", "--rule-set", "opolyx.speed@2", "--player", "ada") as ada:
         assert ada.stdout is not None
         room = until(ada.stdout, "Others join by:").split()[6]
         with (
             bobs.open("w") as out,
-            rig.start("--room", room, "--player", "bob", "--auto", "steady", out=out) as bob,
+            rig.start(
+                "play", "--room", room, "--player", "bob", "--auto", "steady", out=out
+            ) as bob,
         ):
             shown = play_by_lists(ada)
             assert ada.stderr is not None
@@ -188,7 +149,7 @@ def test_who_leaves_a_room_that_waits_is_waited_for_no_more(rig: Rig) -> None:
 @pytest.mark.slow
 @pytest.mark.postgres
 def test_a_connection_that_is_lost_is_told_and_found_again(rig: Rig) -> None:
-    with rig.start("--bot", "novice", "--player", "fay") as process:
+    with rig.start("play", "--bot", "novice", "--player", "fay") as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
