@@ -1,21 +1,24 @@
 """The time of a whole stack, in the hands of a test."""
 
 import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
+import grpc
+
 from libs.kernel.clock import ManualClock
+from libs.rules.match import Match
 from services.testkit.errors import ClockStuckError, MisuseError
 from services.testkit.watching import Watcher
 
 START_MS: Final = 1_900_000_000_000
 """When every stack with such a clock begins: in 2030."""
 
-STALL_S: Final = 2.0
-"""So long nothing may be fired that is due, before time creeps on: what is tried again is so by the
-clock too."""
+PATIENCE_S: Final = 0.2
+"""So long nothing may be fired that is due, before the timer is told once more."""
 
-CREEP_MS: Final = 500
-CREEPS: Final = 15
+TELLINGS: Final = 150
 
 _S: Final = 1_000
 _MINUTE: Final = 60 * _S
@@ -29,8 +32,15 @@ class VirtualClock:
     does not pass while one of them has a decision to make.
     """
 
-    def __init__(self, clock: ManualClock, watcher: Watcher) -> None:
+    def __init__(
+        self,
+        clock: ManualClock,
+        watcher: Watcher,
+        tell: Callable[[Sequence[Match]], Awaitable[None]],
+    ) -> None:
+        """Move *clock*, by what *watcher* hears; *tell* tells the timer what is due."""
         self._clock = clock
+        self._tell = tell
         self._watcher = watcher
         self._loop = asyncio.get_running_loop()
 
@@ -68,15 +78,15 @@ class VirtualClock:
         self._move_to(end_ms)
 
     async def _have_fired(self, name: str) -> None:
-        for _ in range(CREEPS):
-            if await self._watcher.until(self._nothing_is_due, STALL_S):
+        for _ in range(TELLINGS):
+            if await self._watcher.until(self._nothing_is_due, PATIENCE_S):
                 return
-            self._clock.advance(CREEP_MS)
+            with suppress(grpc.aio.AioRpcError):
+                await self._tell(self._watcher.due(self.now_ms()))
         raise ClockStuckError(f"{name} is due and was not fired")
 
     def _nothing_is_due(self) -> bool:
-        due = self._watcher.next_due()
-        return due is None or due[0] > self.now_ms()
+        return not self._watcher.due(self.now_ms())
 
     def _move_to(self, at_ms: int) -> None:
         """Go on to a moment; one that is past changes nothing."""

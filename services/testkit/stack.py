@@ -17,6 +17,7 @@ from libs.chassis.engines import Engines
 from libs.chassis.process import AddressError, Service
 from libs.client.client import Client
 from libs.kernel.clock import Clock, ManualClock, SystemClock
+from libs.rules.match import Match
 from opolyx.bot.v1 import bot_service_pb2 as bot_pb
 from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
 from opolyx.lobby.v1.lobby_service_pb2_grpc import LobbyServiceStub
@@ -24,6 +25,7 @@ from services.testkit.clock import START_MS, VirtualClock
 from services.testkit.composing import Parts, compose
 from services.testkit.databases import fresh_database
 from services.testkit.errors import KitError, MisuseError, NotInThisStackError
+from services.testkit.telling import Teller
 
 ATTEMPTS: Final = 5
 START_S: Final = 120.0
@@ -53,7 +55,7 @@ class Stack:
         self._running: asyncio.Task[None] | None = None
         self._clock: VirtualClock | None = None
         if isinstance(parts.foundation.clock, ManualClock):
-            self._clock = VirtualClock(parts.foundation.clock, parts.watcher)
+            self._clock = VirtualClock(parts.foundation.clock, parts.watcher, self._tell)
 
     @property
     def clock(self) -> VirtualClock:
@@ -165,9 +167,13 @@ class Stack:
             foundation.engines("lobby") as self._engines,
             foundation.channel("gateway", peers.lobby) as self._lobby,
             foundation.channel("lobby", peers.bot_runner) as self._bots,
+            foundation.channel("match_engine", peers.timer) as self._timer,
         ):
             self._inside.set_result(None)
             yield
+
+    async def _tell(self, matches: Sequence[Match]) -> None:
+        await Teller(self._timer).tell(matches)
 
     async def _answers(self) -> None:
         """Return once a call goes all the way through the gateway."""

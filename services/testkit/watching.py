@@ -52,6 +52,15 @@ class Watcher:
             default=None,
         )
 
+    def due(self, now_ms: int) -> list[Match]:
+        """Return the matches in which something is due."""
+        return [
+            match
+            for match in self._going_on.values()
+            if match.frozen_at < 0
+            and any(fires_at(deadline) <= now_ms for deadline in open_deadlines(match))
+        ]
+
     def waits_for_bots(self) -> bool:
         """Tell whether anything waits for a bot's decision."""
         return any(

@@ -20,6 +20,7 @@ PURE: Final = "The rules are pure: no I/O, no wire format, no framework BROKEN"
 INWARDS: Final = "Dependencies point inwards: services -> libs, and inside libs downwards BROKEN"
 SERVERLESS: Final = "Whole matches are played without a server BROKEN"
 ALONE: Final = "The verifier shares no code with what it verifies BROKEN"
+KITLESS: Final = "Nothing that serves people knows the test kit BROKEN"
 
 
 @pytest.fixture
@@ -47,6 +48,8 @@ def test_import_linter_passes_what_nobody_spoilt(copy: Path) -> None:
         ("libs/store/ports.py", "import libs.chassis.server", INWARDS),
         ("libs/simulation/playing.py", "import libs.store.memory", SERVERLESS),
         ("libs/verify.py", "import libs.kernel.chance", ALONE),
+        ("services/match_engine/deciding.py", "import services.testkit.dice", KITLESS),
+        ("services/console/serve.py", "import services.testkit.dice", KITLESS),
     ],
     ids=[
         "a database",
@@ -57,6 +60,8 @@ def test_import_linter_passes_what_nobody_spoilt(copy: Path) -> None:
         "the chassis",
         "a store",
         "our chance",
+        "the test kit",
+        "the test kit, by a command",
     ],
 )
 def test_import_linter_finds_an_import_that_points_the_wrong_way(

@@ -9,6 +9,9 @@ from typing import Any, Final, cast
 import pytest
 
 from libs.rules import commands as c
+from libs.rules.clocks import GRACE_MS
+from libs.rules.events import DecisionTimedOut
+from services.match_engine.arming import Arming
 from services.testkit import clock as clock_module
 from services.testkit.clock import VirtualClock
 from services.testkit.dice import Dice
@@ -153,13 +156,25 @@ async def test_another_event_loop_is_no_place_for_a_stack(
     await asyncio.to_thread(asyncio.run, use())
 
 
+async def test_a_timer_that_is_told_late_fires_in_time_all_the_same(
+    match_factory: MatchFactory, virtual_clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Arming, "tell", lambda *_: None)
+    match = await match_factory(seats=["ada", "bob"], dice=Dice(first=0))
+
+    await virtual_clock.advance(minutes=2)
+
+    missed = [event for event in await match.events() if isinstance(event, DecisionTimedOut)]
+    assert [event.lateness for event in missed] == [GRACE_MS]
+
+
 async def test_what_is_due_and_does_not_happen_is_named(
     match_factory: MatchFactory, virtual_clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     match = await match_factory(seats=["ada", "bob"], dice=Dice(first=0))
     # As it would be if what happens never came to be known.
-    monkeypatch.setattr(clock_module, "STALL_S", 0.01)
-    monkeypatch.setattr(clock_module, "CREEPS", 1)
+    monkeypatch.setattr(clock_module, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(clock_module, "TELLINGS", 1)
     monkeypatch.setattr(Watcher, "see", lambda *_: None)
 
     with pytest.raises(ClockStuckError, match=rf"roll:0:\d+ of match {match.match_id} is due"):
