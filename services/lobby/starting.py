@@ -134,7 +134,7 @@ class Starter:
     async def start(self, room_id: str, asked: Asked[c.StartMatch]) -> Room | Refusal:
         """Start a room's match; the room returned is in STARTED, or in STARTING for now.
 
-        A repeat waits for the match like the first call, and returns how far it is then.
+        Or it has closed: its match can never be made. A repeat waits for the match like the first call, and returns how far it is then.
 
         Raises:
             NeighbourError: a person's cards matter and nobody can tell them; nothing is changed.
@@ -145,7 +145,7 @@ class Starter:
         if isinstance(outcome, Refusal) or outcome.state is not State.STARTING:
             return outcome
         await asyncio.wait((self._maker.make(room_id),), timeout=self._reply_s)
-        # Nothing but the making of its match follows the start of a room.
+        # As it is now, which is how far the match is: nobody sits down or gets up any more.
         return await self._rooms.find(room_id) or outcome
 
     async def _decide(self, room_id: str, asked: Asked[c.StartMatch]) -> Room | Refusal:
