@@ -9,7 +9,7 @@ from libs.rules import events as e
 from libs.rules.match import Match
 from libs.rules.pending import Offer
 from opolyx.match.v1 import match_service_pb2 as pb
-from services.console.terminal.options import Options, numbered, options_of
+from services.console.terminal.options import Option, Options, numbered, options_of
 from services.console.terminal.people import People
 from services.console.terminal.words import (
     USAGES,
@@ -202,7 +202,7 @@ def test_what_needs_more_takes_it_after_its_number(table: Table) -> None:
         pick("nonsense")
 
 
-def _mine(match: Match) -> tuple[object, ...]:
+def _mine(match: Match) -> tuple[Option, ...]:
     return listing(match, match.turn).entries if match.turn in match.acting else ()
 
 

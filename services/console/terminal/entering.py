@@ -30,8 +30,10 @@ class Wish:
     Attributes:
         rule_set, seats, bots: of a new room, the bots by their strengths.
         room: the id of a room to join instead, empty for none.
-        is_played_by_bot: whether nobody has to type.
+        match: the match to go on with instead, None for none.
+        auto: the strength of the bot that chooses for the caller; empty for none.
         hint: what others add to `opolyx play --room ID` to get to the same place.
+        back: what the caller adds to `opolyx play --match ID` to come back.
 
     """
 
@@ -39,8 +41,10 @@ class Wish:
     seats: int
     bots: tuple[str, ...]
     room: str
-    is_played_by_bot: bool
+    match: MatchId | None
+    auto: str
     hint: str
+    back: str
 
 
 async def enter(client: Client, desk: Desk, wish: Wish) -> MatchId | None:
@@ -186,7 +190,7 @@ class _Waiting:
         while True:
             line = await self._desk.line()
             if line is None:
-                if self._wish.is_played_by_bot:
+                if self._wish.auto:
                     await asyncio.Event().wait()
                 return
             match line.strip().lower():
