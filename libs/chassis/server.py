@@ -11,6 +11,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from libs.chassis.edge import Edge, Terms
+from libs.chassis.identity import SIZE_MAX
 from libs.chassis.process import AddressError
 from libs.telemetry import logs
 
@@ -139,6 +140,8 @@ def _options(terms: Terms) -> list[tuple[str, Any]]:
         # Two servers that share a port would share its calls too, without a word.
         ("grpc.so_reuseport", 0),
         ("grpc.max_receive_message_length", max(CORE_BYTES_MIN, 2 * _bytes_max(terms))),
+        # A token that is too long is refused here, and not by grpc without a reason.
+        ("grpc.max_metadata_size", 4 * SIZE_MAX),
         ("grpc.keepalive_time_ms", _KEEPALIVE_MS),
         ("grpc.keepalive_timeout_ms", _KEEPALIVE_MS // 2),
         ("grpc.http2.min_ping_interval_without_data_ms", _PING_INTERVAL_MS),

@@ -28,6 +28,7 @@ COMMANDS: Final = {
     "export": "services.console.exporting",
     "audit": "services.console.audit",
     "keys": "services.console.keys",
+    "limits": "services.console.limits",
     "rules": "services.console.rules",
     "board": "services.console.board",
     "cards": "services.console.cards",

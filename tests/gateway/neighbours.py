@@ -62,6 +62,11 @@ class Neighbours:
             "ListBots": lambda _: bot_pb.ListBotsResponse(bots=[bot_pb.Bot(strength="steady")]),
         }
 
+    @property
+    def untold(self) -> int:
+        """How much that is to be told was not taken by any stream yet."""
+        return self._news.qsize()
+
     def tell(self, news: Message | Reason) -> None:
         """Have a stream that is open tell *news*; a reason ends it."""
         self._news.put_nowait(news)
