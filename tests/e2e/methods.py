@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -10,8 +11,10 @@ from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
+from opolyx.admin.v1 import admin_service_pb2
 from opolyx.bot.v1 import bot_service_pb2
 from opolyx.engine.v1 import engine_service_pb2, shard_service_pb2
+from opolyx.gateway.v1 import gateway_service_pb2
 from opolyx.lobby.v1 import lobby_service_pb2
 from opolyx.match.v1 import match_service_pb2
 from opolyx.progression.v1 import progression_service_pb2
@@ -32,7 +35,12 @@ def _methods(*modules: Any) -> list[MethodDescriptor]:
 
 
 PUBLIC: Final = _methods(
-    match_service_pb2, lobby_service_pb2, progression_service_pb2, bot_service_pb2
+    match_service_pb2,
+    lobby_service_pb2,
+    progression_service_pb2,
+    bot_service_pb2,
+    admin_service_pb2,
+    gateway_service_pb2,
 )
 """All methods of the services that the gateway serves."""
 
@@ -47,16 +55,29 @@ async def sent(
 ) -> grpc.aio.AioRpcError | None:
     """Call a method with these messages, and return how it failed; None if it told something."""
     name = f"/{method.containing_service.full_name}/{method.name}"
-    call: Any = channel.stream_stream(name)(metadata=metadata, timeout=TIMEOUT_S)
+    begin: Any = channel.stream_stream if method.client_streaming else channel.unary_stream
+    given = () if method.client_streaming else messages
+    call = begin(name)(*given, metadata=metadata, timeout=TIMEOUT_S)
     try:
-        for message in messages:
-            await call.write(message)
-        await call.done_writing()
+        if method.client_streaming:
+            await _write(call, messages)
         await call.read()
     except grpc.aio.AioRpcError as error:
         return error
+    except asyncio.InvalidStateError:
+        # It was refused before all was written, and grpc's client has lost why.
+        return await sent(channel, method, metadata)
     call.cancel()
     return None
+
+
+async def _write(call: Any, messages: Sequence[bytes]) -> None:
+    try:
+        for message in messages:
+            await call.write(message)
+    except grpc.aio.AioRpcError as error:
+        raise asyncio.InvalidStateError from error
+    await call.done_writing()
 
 
 async def knocked(

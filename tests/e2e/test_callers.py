@@ -1,6 +1,5 @@
-"""Who may call what, and that whatever is sent is answered with a typed error.
-
-Every method of every service is tried, at the gateway and past it.
+"""Tokens that are no good, seats of others, and requests that make no sense: all told in so many
+words. Who may call what is in `test_matrix.py`.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from libs.chassis.channels import on_behalf
 from opolyx.engine.v1.caller_pb2 import Caller
 from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
 from opolyx.match.v1 import match_service_pb2 as pb
+from tests.e2e.matrix import OF_ALL
 from tests.e2e.methods import INSIDE, PUBLIC, Metadata, Nonsense, knocked, sent
 from tests.e2e.rig import Refusal, Stage, Table, refusal, refusal_of
 from tests.support.calling import Client
@@ -24,17 +24,9 @@ from tests.support.walks import Dice
 
 pytestmark = [pytest.mark.slow, pytest.mark.postgres]
 
-OPEN: Final = {"ListRuleSets", "GetRuleSet", "GetBoard", "ListKeys"}
-"""What is in every rule book, and the keys."""
-
-FOR_SERVICES: Final = {"CreateMatch", "FireDeadline", "Fire", "ResolvePlayer", "SeatBots"}
-
-DOING: Final = {
-    *("SubmitCommand", "PlayMatch", "ListLegalCommands", "WhyNot", "CreateRoom", "JoinRoom"),
-    *("LeaveRoom", "AddBot", "SetReady", "StartMatch"),
-}
-
-FOR_PEOPLE: Final = [method for method in PUBLIC if method.name not in FOR_SERVICES]
+FOR_PEOPLE: Final = [
+    method for method in PUBLIC if OF_ALL.get(method.name, {}).get("other") != "NOT_ALLOWED"
+]
 
 NOT_ALLOWED: Final = Refusal("NOT_ALLOWED", {})
 UNREADABLE: Final = Refusal("INVALID_REQUEST", {}, ("",))
@@ -74,38 +66,6 @@ async def test_a_token_that_is_no_good_is_good_for_nothing(
     assert refused == dict.fromkeys((method.name for method in PUBLIC), told)
 
 
-async def test_without_a_token_there_are_the_rules_and_the_keys(stage: Stage) -> None:
-    refused = await at_the_door(stage, stage.nobody(), PUBLIC, StatusCode.UNAUTHENTICATED)
-
-    closed = {method.name for method in PUBLIC} - OPEN
-    assert refused == dict.fromkeys(closed, Refusal("TOKEN_MISSING", {}))
-
-
-async def test_what_services_have_for_each_other_is_for_nobody_else(stage: Stage) -> None:
-    bot = Caller(bot_seat=0)
-    outsiders = [
-        stage.person(),
-        stage.person("boss", "operator"),
-        stage.service("lobby"),
-        stage.service("timer"),
-        stage.service("gateway"),
-        stage.service("bot_runner", bot),
-    ]
-    for client in outsiders:
-        methods = [method for method in PUBLIC if method.name in FOR_SERVICES]
-        refused = await at_the_door(stage, client, methods, StatusCode.PERMISSION_DENIED)
-
-        assert refused == dict.fromkeys(FOR_SERVICES, NOT_ALLOWED)
-
-
-async def test_a_spectator_looks_at_all_and_does_nothing(stage: Stage) -> None:
-    spectator = stage.person("looker", "spectator")
-
-    refused = await at_the_door(stage, spectator, PUBLIC, StatusCode.PERMISSION_DENIED)
-
-    assert refused == dict.fromkeys(DOING | FOR_SERVICES, NOT_ALLOWED)
-
-
 async def test_a_spectator_has_no_seat_whatever_else_the_account_has(
     stage: Stage, table: Table
 ) -> None:
@@ -118,7 +78,7 @@ async def test_a_spectator_has_no_seat_whatever_else_the_account_has(
 async def test_the_other_services_know_no_people(stage: Stage) -> None:
     peers = stage.system.settings.peers
     served = {
-        peers.match_engines: {"MatchService", "EngineService", "ShardService"},
+        peers.match_engines: {"MatchService", "AdminService", "EngineService", "ShardService"},
         peers.lobby: {"LobbyService"},
         peers.timer: {"TimerService"},
         peers.progression: {"ProgressionService"},
