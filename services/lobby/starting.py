@@ -134,7 +134,8 @@ class Starter:
     async def start(self, room_id: str, asked: Asked[c.StartMatch]) -> Room | Refusal:
         """Start a room's match; the room returned is in STARTED, or in STARTING for now.
 
-        Or it has closed: its match can never be made. A repeat waits for the match like the first call, and returns how far it is then.
+        Or it has closed, since its match can never be made. A repeat waits for the match like the
+        first call, and returns how far it is then.
 
         Raises:
             NeighbourError: a person's cards matter and nobody can tell them; nothing is changed.

@@ -22,15 +22,15 @@ async def check_lobby(rig: Rig, *, is_anybody_out: bool = False) -> None:
     With *is_anybody_out*, people of matches may be free already; else all of them are bound.
     """
     connection = await asyncpg.connect(rig.url)
-    try:
+    # One moment of all tables: somebody may be writing still whose caller has gone.
+    async with connection.transaction(isolation="repeatable_read"):
         rows = await connection.fetch("SELECT * FROM lobby.room")
         kept = {str(row["room_id"]): room_of(row) for row in rows}
         records = await _records(connection)
         bound = await connection.fetch("SELECT * FROM lobby.occupancy")
         waiting = await connection.fetch("SELECT room_id, sequence FROM lobby.outbox")
         guests = await connection.fetch("SELECT * FROM lobby.admission")
-    finally:
-        await connection.close()
+    await connection.close()
 
     assert set(kept) == set(records)
     for room_id, room in kept.items():
