@@ -6,6 +6,7 @@ from typing import Final
 from libs.kernel.reasons import Reason
 from libs.store.ports import StoreUnavailableError
 from libs.telemetry import logs
+from services.lobby.in_hand import InHand
 from services.lobby.ports import Admission, Matches, NeighbourError, Rooms
 
 ADMITTING_MAX: Final = 100
@@ -25,7 +26,7 @@ class Admitter:
         self._rooms = rooms
         self._matches = matches
         self._again_s = again_s
-        self._in_hand: dict[Admission, asyncio.Task[None]] = {}
+        self._in_hand: InHand[Admission] = InHand(self._admit)
 
     async def run(self) -> None:
         """Let in whom others left outside, a crashed replica's too, until cancelled."""
@@ -34,28 +35,16 @@ class Admitter:
                 for admission in await self._rooms.admissions(limit=ADMITTING_MAX):
                     self.admit(admission)
                 await asyncio.sleep(self._again_s)
-                self._reap()
+                self._in_hand.reap()
         finally:
-            for task in self._in_hand.values():
-                task.cancel()
-            self._in_hand.clear()
+            self._in_hand.cancel()
 
     def admit(self, admission: Admission) -> asyncio.Task[None]:
         """Begin to let a guest in, or join in if that goes on already.
 
         The task ends when the guest is in, or when that did not work; then `run` begins again.
         """
-        task = self._in_hand.get(admission)
-        if task is None or task.done():
-            task = self._in_hand[admission] = asyncio.create_task(self._admit(admission))
-        return task
-
-    def _reap(self) -> None:
-        """Forget what is done, and see that nothing failed that cannot fail."""
-        for admission, task in list(self._in_hand.items()):
-            if task.done():
-                del self._in_hand[admission]
-                task.result()
+        return self._in_hand.begin(admission)
 
     async def _admit(self, admission: Admission) -> None:
         try:

@@ -18,6 +18,7 @@ from libs.eventlog.outbox import OutboxPublisher
 from libs.eventlog.ports import EventLog
 from libs.kernel.clock import Clock
 from libs.kernel.reasons import Reason
+from libs.store.connections import Connections
 from opolyx.lobby.v1 import lobby_service_pb2_grpc as pb_grpc
 from services.lobby.admitting import Admitter
 from services.lobby.changes import PostgresChanges
@@ -30,10 +31,12 @@ from services.lobby.idling import Idling
 from services.lobby.inviting import Inviting
 from services.lobby.neighbours import EngineMatches, ProgressionCollections, RunnerBots
 from services.lobby.outbox import PostgresOutbox
-from services.lobby.ports import NeighbourError, Rooms
+from services.lobby.ports import NeighbourError, Players
+from services.lobby.quick import Filler, QuickMatches
+from services.lobby.quick_store import PostgresQuickRooms
 from services.lobby.reactors import ENDING, Endings
 from services.lobby.servicer import ALLOWED, BELIEVED, SERVICE, LobbyServicer
-from services.lobby.settings import LobbySettings
+from services.lobby.settings import LobbySection, LobbySettings
 from services.lobby.starting import Maker, Starter
 from services.lobby.store import PostgresPlayers, PostgresRooms
 
@@ -54,12 +57,11 @@ async def _open(settings: LobbySettings, foundation: Foundation) -> AsyncIterato
         )
         log = await stack.enter_async_context(foundation.open_log())
         engines = await stack.enter_async_context(foundation.engines(NAME))
-        rooms = PostgresRooms(connections)
+        players = PostgresPlayers(connections)
         publisher = OutboxPublisher(PostgresOutbox(connections), log, service=NAME)
-        players, idle_ms = PostgresPlayers(connections), round(settings.lobby.room_idle_s * 1000)
         feed = RoomFeed(
             PostgresChanges(connections),
-            partial(show_rooms, players, idle_ms=idle_ms),
+            partial(show_rooms, players, idle_ms=_ms(settings.lobby.room_idle_s)),
             look_s=settings.lobby.watch_look_s,
         )
 
@@ -67,26 +69,16 @@ async def _open(settings: LobbySettings, foundation: Foundation) -> AsyncIterato
             publisher.ring()
             feed.ring()
 
-        handlers = Handlers(rooms, EngineMatches(engines), foundation.clock, on_record)
-        making = await _making(settings, foundation, stack, rooms, handlers, engines)
+        rooms, matches = PostgresRooms(connections), EngineMatches(engines)
+        handlers = Handlers(rooms, matches, foundation.clock, on_record)
+        ground = _Ground(settings.lobby, foundation.clock, connections, rooms, matches, handlers)
+        making = await _making(ground, foundation, stack)
         reader = _reader(log, PostgresOutcomes(connections), engines, foundation.clock)
         background = await stack.enter_async_context(Background())
         loops = {"publisher": publisher.run, "reader": reader.run, "feed": feed.run}
         for name, run in (loops | making.loops).items():
             background.keep(f"lobby_{name}", run)
-        parts = Parts(
-            handlers=handlers,
-            starter=making.starter,
-            inviting=making.inviting,
-            rooms=rooms,
-            players=players,
-            history=PostgresHistory(connections),
-            feed=feed,
-            clock=foundation.clock,
-            idle_ms=idle_ms,
-            heartbeat_s=settings.lobby.heartbeat_s,
-        )
-        server = _server(settings, foundation, parts)
+        server = _server(settings, foundation, _parts(ground, making, players, feed))
         background.start(_drained(server, feed))
         yield await stack.enter_async_context(server)
 
@@ -97,49 +89,69 @@ async def _drained(server: GrpcServer, feed: RoomFeed) -> None:
     feed.close(refused(Reason.GOING_AWAY))
 
 
+class _Ground(NamedTuple):
+    """What all that happens in rooms rests on."""
+
+    section: LobbySection
+    clock: Clock
+    connections: Connections
+    rooms: PostgresRooms
+    matches: EngineMatches
+    handlers: Handlers
+
+
 class _Making(NamedTuple):
-    """What makes matches and lets guests into them, and what goes on by itself for that."""
+    """How rooms become matches that people get into, and what goes on by itself for that."""
 
     starter: Starter
     inviting: Inviting
+    quick: QuickMatches
     loops: dict[str, Callable[[], Coroutine[Any, Any, None]]]
 
 
-async def _making(  # noqa: PLR0913, PLR0917 - all that a start takes
-    settings: LobbySettings,
-    foundation: Foundation,
-    stack: AsyncExitStack,
-    rooms: Rooms,
-    handlers: Handlers,
-    engines: Engines,
-) -> _Making:
-    peers = foundation.settings.peers
+async def _making(ground: _Ground, foundation: Foundation, stack: AsyncExitStack) -> _Making:
+    section, clock, connections, rooms, matches, handlers = ground
+    peers, again_s = foundation.settings.peers, section.start_again_s
     bots = await stack.enter_async_context(foundation.channel(NAME, peers.bot_runner))
     progression = await stack.enter_async_context(foundation.channel(NAME, peers.progression))
-    matches = EngineMatches(engines)
-    maker = Maker(
-        rooms,
-        handlers,
-        matches,
-        RunnerBots(bots),
-        again_s=settings.lobby.start_again_s,
+    maker = Maker(rooms, handlers, matches, RunnerBots(bots), again_s=again_s)
+    collections = ProgressionCollections(progression)
+    starter = Starter(rooms, handlers, maker, collections, reply_s=section.start_reply_s)
+    admitter = Admitter(rooms, matches, again_s=again_s)
+    inviting = Inviting(rooms, handlers, admitter, clock, reply_s=section.start_reply_s)
+    quick_rooms = PostgresQuickRooms(connections)
+    filler = Filler(quick_rooms, starter, clock, again_s=again_s)
+    idle_ms, look_s = _ms(section.room_idle_s), section.room_idle_look_s
+    idling = Idling(rooms, handlers, clock, idle_ms=idle_ms, look_s=look_s)
+    loops = {
+        "maker": maker.run,
+        "admitter": admitter.run,
+        "filler": filler.run,
+        "idling": idling.run,
+    }
+    quick = QuickMatches(quick_rooms, handlers, filler, clock)
+    return _Making(starter, inviting, quick, loops)
+
+
+def _parts(ground: _Ground, making: _Making, players: Players, feed: RoomFeed) -> Parts:
+    return Parts(
+        handlers=ground.handlers,
+        starter=making.starter,
+        inviting=making.inviting,
+        quick=making.quick,
+        rooms=ground.rooms,
+        players=players,
+        history=PostgresHistory(ground.connections),
+        feed=feed,
+        clock=ground.clock,
+        idle_ms=_ms(ground.section.room_idle_s),
+        quick_fill_ms=_ms(ground.section.quick_fill_s),
+        heartbeat_s=ground.section.heartbeat_s,
     )
-    starter = Starter(
-        rooms,
-        handlers,
-        maker,
-        ProgressionCollections(progression),
-        reply_s=settings.lobby.start_reply_s,
-    )
-    admitter = Admitter(rooms, matches, again_s=settings.lobby.start_again_s)
-    inviting = Inviting(
-        rooms, handlers, admitter, foundation.clock, reply_s=settings.lobby.start_reply_s
-    )
-    idle_ms = round(settings.lobby.room_idle_s * 1000)
-    look_s = settings.lobby.room_idle_look_s
-    idling = Idling(rooms, handlers, foundation.clock, idle_ms=idle_ms, look_s=look_s)
-    loops = {"maker": maker.run, "admitter": admitter.run, "idling": idling.run}
-    return _Making(starter, inviting, loops)
+
+
+def _ms(seconds: float) -> int:
+    return round(seconds * 1000)
 
 
 def _reader(log: EventLog, outcomes: Outcomes, engines: Engines, clock: Clock) -> MatchReader:
@@ -162,6 +174,5 @@ def _server(settings: LobbySettings, foundation: Foundation, parts: Parts) -> Gr
         operational={NeighbourError: Reason.STORE_UNAVAILABLE},
     )
     server = GrpcServer(terms)
-    servicer = LobbyServicer(parts)  # type: ignore[abstract] # until it is whole
-    server.add(pb_grpc.add_LobbyServiceServicer_to_server, servicer, SERVICE)
+    server.add(pb_grpc.add_LobbyServiceServicer_to_server, LobbyServicer(parts), SERVICE)
     return server

@@ -42,6 +42,16 @@ class JoinRoom:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QuickMatch:
+    """Sit down with those who wait for the same, or begin to: bots fill that room at *fill_ms*."""
+
+    player: str
+    rule_set: str
+    seat_count: int
+    fill_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TakeSeat:
     """Have whoever sits on *from_seat*, oneself for None, go to another seat."""
 
@@ -138,7 +148,19 @@ class CloseIdle:
     """Nothing has happened for long. The lobby's own."""
 
 
-SeatingCommand = CreateRoom | Rematch | JoinRoom
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FillRoom:
+    """Start a quick match at this time, bots on the seats that are empty. The lobby's own.
+
+    *cards* are as of `StartMatch`.
+    """
+
+    match_id: str
+    at_ms: int
+    cards: Mapping[str, Cards] | None = None
+
+
+SeatingCommand = CreateRoom | Rematch | QuickMatch | JoinRoom
 """What seats a person who may sit nowhere else by then."""
 
 RoomCommand = (
@@ -146,7 +168,7 @@ RoomCommand = (
 )
 """What is done by somebody in a room."""
 
-OwnCommand = ReportMade | ReportNotMade | CloseIdle
+OwnCommand = FillRoom | ReportMade | ReportNotMade | CloseIdle
 """What the lobby does by itself."""
 
 Command = SeatingCommand | RoomCommand | AdmitGuest | OwnCommand

@@ -21,6 +21,7 @@ from services.lobby.handlers import Handlers
 from services.lobby.history import History
 from services.lobby.inviting import Inviting
 from services.lobby.ports import Players, Rooms
+from services.lobby.quick import QuickMatches
 from services.lobby.requests import is_operator
 from services.lobby.room import Room
 from services.lobby.starting import Starter
@@ -37,6 +38,7 @@ class Parts:
     Attributes:
         inviting: what becomes of invitations.
         idle_ms: after how long a room in which nothing happens closes.
+        quick_fill_ms: how long whoever looks for a quick match waits for people.
         heartbeat_s: after how long without news a stream gives a sign of life.
 
     """
@@ -48,6 +50,8 @@ class Parts:
     players: Players
     history: History
     feed: RoomFeed
+    quick: QuickMatches
+    quick_fill_ms: int
     clock: Clock
     idle_ms: int
     heartbeat_s: float

@@ -1,6 +1,7 @@
 """Carries out what is asked of rooms: each command once, in one order for each room."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
@@ -25,6 +26,9 @@ _COMMANDS: Final = metrics.counter(names.LOBBY_COMMANDS)
 
 _Outcome = tuple[Room | Refusal, str]
 """What became of a command, and the word for it in metrics."""
+
+Hold = Callable[[], AbstractAsyncContextManager[Table]]
+"""Holds a room, each time the one that is meant then."""
 
 C_co = TypeVar("C_co", bound=c.Command, covariant=True)
 
@@ -66,16 +70,20 @@ class Handlers:
         self._clock = clock
         self._on_record = on_record
 
+    async def change_held(self, hold: Hold, asked: Asked[c.Command]) -> Room | Refusal:
+        """Carry out a command in whichever room *hold* holds, or makes. See `change`."""
+        return await self._until_won(asked, hold)
+
     async def create(self, asked: Asked[c.Command]) -> Room | Refusal:
         """Make a room. See `change`."""
 
         async def find() -> str:
             return await self._made_by(asked) or fresh_id(self._clock.now_ms())
 
-        outcome = await self._until_won(asked, find)
+        outcome = await self._until_won(asked, self._holding(find))
         if isinstance(outcome, Refusal) and await self._made_by(asked) is not None:
             # Sent twice at once: what binds the caller may be the room that the other one made.
-            return await self._until_won(asked, find)
+            return await self._until_won(asked, self._holding(find))
         return outcome
 
     async def change(self, room_id: str, asked: Asked[c.Command]) -> Room | Refusal:
@@ -89,11 +97,7 @@ class Handlers:
             StoreUnavailableError: it may be carried out or not; the same is asked again.
 
         """
-
-        async def find() -> str:
-            return room_id
-
-        return await self._until_won(asked, find)
+        return await self._until_won(asked, lambda: self._rooms.hold(room_id))
 
     async def rematch(self, asked: Asked[c.Rematch]) -> Room | Refusal:
         """Seat whoever asks in the room that waits for those of a match, or in a new one."""
@@ -104,7 +108,7 @@ class Handlers:
             return found or fresh_id(self._clock.now_ms())
 
         for _ in range(ATTEMPTS):
-            outcome = await self._until_won(asked, find)
+            outcome = await self._until_won(asked, self._holding(find))
             if not isinstance(outcome, Refusal) or outcome.reason is not Reason.ROOM_CLOSED:
                 return outcome
             # It waited when it was found, and does no more: there is another one, or none.
@@ -113,14 +117,21 @@ class Handlers:
     async def _made_by(self, asked: Asked[c.Command]) -> str | None:
         return await self._rooms.find_creation(asked.actor, asked.command_id)
 
-    async def _until_won(
-        self, asked: Asked[c.Command], find: Callable[[], Awaitable[str]]
-    ) -> Room | Refusal:
+    def _holding(self, find: Callable[[], Awaitable[str]]) -> Hold:
+        """Return what holds the room that is found then."""
+
+        @asynccontextmanager
+        async def hold() -> AsyncIterator[Table]:
+            async with self._rooms.hold(await find()) as table:
+                yield table
+
+        return hold
+
+    async def _until_won(self, asked: Asked[c.Command], hold: Hold) -> Room | Refusal:
         for _ in range(ATTEMPTS):
-            room_id = await find()
             try:
-                async with self._rooms.hold(room_id) as table:
-                    outcome, word = await self._on(table, room_id, asked)
+                async with hold() as table:
+                    outcome, word = await self._on(table, asked)
             except RaceLostError:
                 continue
             if isinstance(outcome, Refusal) and await self._releasing.release(
@@ -133,7 +144,7 @@ class Handlers:
             return outcome
         return Refusal(Reason.OVERLOADED, "")
 
-    async def _on(self, table: Table, room_id: str, asked: Asked[c.Command]) -> _Outcome:
+    async def _on(self, table: Table, asked: Asked[c.Command]) -> _Outcome:
         known = await table.find_command(asked.command_id)
         # Before the rules: whoever repeats what they left by has no seat any more (W3).
         if known is not None:
@@ -143,8 +154,8 @@ class Handlers:
         now_ms = self._clock.now_ms()
         room = table.room
         bound = None
-        if room is None and isinstance(asked.command, c.CreateRoom | c.Rematch):
-            room = Room(room_id=room_id, created_ms=now_ms)
+        if room is None and isinstance(asked.command, c.CreateRoom | c.Rematch | c.QuickMatch):
+            room = Room(room_id=table.room_id, created_ms=now_ms)
         if room is None:
             return Refusal(Reason.ROOM_NOT_FOUND, ""), "refused"
         if isinstance(asked.command, c.SeatingCommand):
@@ -157,7 +168,7 @@ class Handlers:
         if not decision:
             return room, "repeated"
         record = Record(
-            room_id=room_id,
+            room_id=room.room_id,
             sequence=room.sequence + 1,
             command_id=asked.command_id,
             actor=asked.actor,

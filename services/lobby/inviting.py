@@ -18,6 +18,7 @@ from services.lobby.events import Watching
 from services.lobby.handlers import Asked, Handlers
 from services.lobby.ports import Admission, Invite, InviteTable, Rooms
 from services.lobby.room import Room, State
+from services.lobby.seating import not_creator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +106,8 @@ async def _refuse(table: InviteTable, wanted: WantedInvite, now_ms: int) -> Refu
         return Refusal(Reason.NOT_SEATED, "")
     if room.state is State.CLOSED:
         return Refusal(Reason.ROOM_CLOSED, "", {"state": room.state})
+    if room.is_quick:
+        return not_creator()
     if await table.count_invites(now_ms) >= INVITES_MAX:
         return Refusal(Reason.TOO_MANY_INVITES, "", {"limit": INVITES_MAX})
     return None

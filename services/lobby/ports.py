@@ -73,10 +73,12 @@ class Table(Protocol):
     """One room while nobody else can change it; what is written is kept when it is let go of.
 
     Attributes:
+        room_id: the room.
         room: the room as it is; None if there is none.
 
     """
 
+    room_id: str
     room: Room | None
 
     async def find_command(self, command_id: str) -> Known | None:

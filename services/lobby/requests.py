@@ -55,11 +55,7 @@ def create_room(request: pb.CreateRoomRequest) -> Asked[c.CreateRoom]:
     """Read a request. Raises what `caller` does, and MalformedError, as do all of these."""
     checks = Checks()
     checks.command_id("command_id", request.command_id)
-    check_rule_set(checks, request.rule_set)
-    if request.rule_set in RULE_SETS:
-        rule_set = RULE_SETS[request.rule_set]
-        if isinstance(tables.new_table(rule_set, request.seat_count), Refusal):
-            checks.add("seat_count", f"must be one of {', '.join(map(str, rule_set.seats))}")
+    check_table(checks, request)
     _check_terms(checks, request)
     checks.finish()
     is_listed = request.visibility != room_pb2.Room.VISIBILITY_PRIVATE
@@ -141,6 +137,15 @@ def players(request: pb.BatchGetPlayersRequest) -> list[str]:
         checks.uuid(f"player_ids[{number}]", player_id)
     checks.finish()
     return list(dict.fromkeys(request.player_ids))
+
+
+def check_table(checks: Checks, request: pb.CreateRoomRequest | pb.QuickMatchRequest) -> None:
+    """Expect a rule set that is known here, and a number of seats that it allows."""
+    check_rule_set(checks, request.rule_set)
+    if request.rule_set in RULE_SETS:
+        rule_set = RULE_SETS[request.rule_set]
+        if isinstance(tables.new_table(rule_set, request.seat_count), Refusal):
+            checks.add("seat_count", f"must be one of {', '.join(map(str, rule_set.seats))}")
 
 
 def check_rule_set(checks: Checks, rule_set: str) -> None:

@@ -73,6 +73,16 @@ class Room:
         return frozenset(s.player for s in self.table if s and s.kind == rules_e.PERSON)
 
     @property
+    def is_quick(self) -> bool:
+        """Whether it forms by itself: nothing can be done in it but to get up."""
+        return self.fill_ms is not None
+
+    @property
+    def free_seats(self) -> int:
+        """How many seats are empty."""
+        return self.table.count(None)
+
+    @property
     def bound(self) -> frozenset[str]:
         """Who may sit nowhere else because of this room, as long as its match binds them."""
         return frozenset() if self.state is State.CLOSED else self.people

@@ -37,7 +37,7 @@ def decide(
     command that seats them sits already. *sees_all* says that an operator asks.
 
     Raises:
-        CardsUnknownError: `StartMatch.cards` lacks somebody.
+        CardsUnknownError: the cards of a start lack somebody's.
 
     """
     if not sees_all and not _is_seen(room, command):
@@ -59,6 +59,9 @@ def _refuse(room: Room, command: c.Command, expected: int | None) -> Refusal | N
         return Refusal(Reason.STALE_SEQUENCE, "", {"expected": expected, "head": room.sequence})
     if not _is_open(room, command):
         return Refusal(Reason.ROOM_CLOSED, "", {"state": room.state})
+    is_done_there = isinstance(command, c.JoinRoom | c.RoomCommand)
+    if room.is_quick and is_done_there and not isinstance(command, c.LeaveRoom):
+        return seating.not_creator()
     return None
 
 
@@ -75,7 +78,7 @@ def _is_open(room: Room, command: c.Command) -> bool:
 
 def _decide(room: Room, command: c.Command, bound: Binding | None) -> Decision:
     match command:
-        case c.CreateRoom() | c.Rematch() | c.JoinRoom():
+        case c.CreateRoom() | c.Rematch() | c.QuickMatch() | c.JoinRoom():
             return seating.sit_down(room, command, bound)
         case c.SetReady():
             seat = room.seat_of(command.player)
@@ -83,6 +86,8 @@ def _decide(room: Room, command: c.Command, bound: Binding | None) -> Decision:
             return (e.ReadySet(seat=seat, is_ready=command.is_ready),)
         case c.StartMatch():
             return _start(room, command)
+        case c.FillRoom():
+            return _fill(room, command)
         case c.AdmitGuest():
             return _admit(room, command)
         case c.ReportMade():
@@ -142,7 +147,20 @@ def _start(room: Room, command: c.StartMatch) -> Decision:
     return (e.MatchStarting(match_id=command.match_id, seats=dealt),)
 
 
-def _with_cards(spec: rules_e.SeatSpec, command: c.StartMatch) -> rules_e.SeatSpec:
+def _fill(room: Room, command: c.FillRoom) -> Decision:
+    assert room.fill_ms is not None, room
+    empty = [seat for seat, spec in enumerate(room.table) if spec is None]
+    if empty and command.at_ms < room.fill_ms:
+        # It was full, or this clock is behind: it waits on.
+        facts = {"filled": len(room.table) - len(empty), "needed": len(room.table)}
+        return Refusal(Reason.TOO_FEW_SEATS, "", facts)
+    bot = rules_e.SeatSpec(rules_e.BOT, strength=room.bot_strength)
+    dealt = tuple(_with_cards(spec or bot, command) for spec in room.table)
+    seated = (e.BotSeated(seat=seat, strength=room.bot_strength) for seat in empty)
+    return *seated, e.MatchStarting(match_id=command.match_id, seats=dealt)
+
+
+def _with_cards(spec: rules_e.SeatSpec, command: c.StartMatch | c.FillRoom) -> rules_e.SeatSpec:
     if command.cards is None or spec.kind != rules_e.PERSON:
         return spec
     if spec.player not in command.cards:

@@ -1,4 +1,4 @@
-"""Requests about seats and invitations, checked, as the lobby's own commands."""
+"""Requests about seats, invitations and quick matches, checked, as the lobby's own commands."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ from opolyx.lobby.v1 import lobby_service_pb2 as pb
 from services.lobby import commands as c
 from services.lobby.handlers import Asked
 from services.lobby.inviting import WantedInvite
-from services.lobby.requests import asked_of, caller, is_operator, room_checks
+from services.lobby.requests import asked_of, caller, check_table, is_operator, room_checks
 from services.lobby.room import Room
 from services.lobby.wire import person_actor, request_hash
 
@@ -109,6 +109,29 @@ def accept_invite(request: pb.AcceptInviteRequest, *, is_current: bool) -> Asked
 
 
 _OnSeat = pb.TakeSeatRequest | pb.RemoveBotRequest | pb.KickSeatRequest | pb.HandOverRoomRequest
+
+
+def quick_match(request: pb.QuickMatchRequest, fill_ms: int) -> Asked[c.QuickMatch]:
+    """Read a request; whoever is the first to wait waits until *fill_ms*."""
+    checks = Checks()
+    checks.command_id("command_id", request.command_id)
+    check_table(checks, request)
+    checks.finish()
+    command = c.QuickMatch(
+        player=caller(),
+        rule_set=request.rule_set,
+        seat_count=request.seat_count,
+        fill_ms=fill_ms,
+    )
+    return asked_of(command, request)
+
+
+def cancel_quick(request: pb.CancelQuickMatchRequest) -> Asked[c.LeaveRoom]:
+    """Read a request."""
+    checks = Checks()
+    checks.command_id("command_id", request.command_id)
+    checks.finish()
+    return asked_of(c.LeaveRoom(player=caller()), request)
 
 
 def _check_named_seat(checks: Checks, request: _OnSeat) -> None:

@@ -38,6 +38,8 @@ def sit_down(room: Room, command: c.SeatingCommand, bound: Binding | None) -> De
             return _create(room, command)
         case c.Rematch():
             return _open_again(command) if room.sequence == 0 else _come_again(room, command)
+        case c.QuickMatch():
+            return _open_quick(command) if room.sequence == 0 else _come_quick(room, command)
         case c.JoinRoom():
             return _join(room, command)
         case _:
@@ -50,7 +52,7 @@ def take_seat(room: Room, command: c.TakeSeat) -> Decision:
     left = own if command.from_seat is None else command.from_seat
     assert left is not None
     if left != own and command.player != room.creator:
-        return _not_creator()
+        return not_creator()
     if not _has_seat(room, left):
         return _out_of_range(room, "from_seat")
     spec = room.table[left]
@@ -77,7 +79,7 @@ def leave(room: Room, command: c.LeaveRoom) -> Decision:
 def add_bot(room: Room, command: c.AddBot) -> Decision:
     """Seat a bot."""
     if command.player != room.creator:
-        return _not_creator()
+        return not_creator()
     seat = _free_seat(room, command.seat)
     if isinstance(seat, Refusal):
         return seat
@@ -87,7 +89,7 @@ def add_bot(room: Room, command: c.AddBot) -> Decision:
 def remove_bot(room: Room, command: c.RemoveBot) -> Decision:
     """Have a bot get up."""
     if command.player != room.creator:
-        return _not_creator()
+        return not_creator()
     if not _has_seat(room, command.seat):
         return _out_of_range(room, "seat")
     spec = room.table[command.seat]
@@ -162,6 +164,25 @@ def _come_again(room: Room, command: c.Rematch) -> Decision:
     return seat if isinstance(seat, Refusal) else (e.SeatTaken(seat=seat, player=command.player),)
 
 
+def _open_quick(command: c.QuickMatch) -> Decision:
+    """Make a room that forms by itself: without a creator, and seen by who is in it alone."""
+    created = e.RoomCreated(
+        rule_set=command.rule_set,
+        seat_count=command.seat_count,
+        is_listed=False,
+        creator="",
+        fill_ms=command.fill_ms,
+    )
+    return created, e.SeatTaken(seat=0, player=command.player)
+
+
+def _come_quick(room: Room, command: c.QuickMatch) -> Decision:
+    if room.seat_of(command.player) is not None:
+        return _already(Binding(room_id=room.room_id))
+    seat = _free_seat(room, None)
+    return seat if isinstance(seat, Refusal) else (e.SeatTaken(seat=seat, player=command.player),)
+
+
 def _join(room: Room, command: c.JoinRoom) -> Decision:
     seat = _free_seat(room, command.seat)
     if isinstance(seat, Refusal):
@@ -175,7 +196,7 @@ def _join(room: Room, command: c.JoinRoom) -> Decision:
 def _other_person(room: Room, command: c.KickSeat | c.HandOver) -> str | Refusal:
     """Return the person on a seat that the creator has named, who is not the creator."""
     if command.player != room.creator:
-        return _not_creator()
+        return not_creator()
     if not _has_seat(room, command.seat):
         return _out_of_range(room, "seat")
     player = room.person_on(command.seat)
@@ -210,7 +231,8 @@ def _invalid(field: str, must: str) -> Refusal:
     return Refusal(Reason.INVALID_REQUEST, _SEATS, {"field": field, "must": must})
 
 
-def _not_creator() -> Refusal:
+def not_creator() -> Refusal:
+    """Return what whoever is not the creator is told."""
     return Refusal(Reason.NOT_CREATOR, _SEATS)
 
 

@@ -7,6 +7,7 @@ from opolyx.lobby.v1 import lobby_service_pb2 as pb
 from opolyx.lobby.v1 import lobby_service_pb2_grpc as pb_grpc
 from services.lobby.history_rpcs import HistoryRpcs
 from services.lobby.people_rpcs import PeopleRpcs
+from services.lobby.quick_rpcs import QuickRpcs
 from services.lobby.room_rpcs import RoomRpcs
 from services.lobby.seat_rpcs import SeatRpcs
 from services.lobby.watch_rpcs import WatchRpcs
@@ -23,6 +24,6 @@ ALLOWED: Final = AllowList(
 
 
 class LobbyServicer(
-    RoomRpcs, SeatRpcs, WatchRpcs, PeopleRpcs, HistoryRpcs, pb_grpc.LobbyServiceServicer
+    RoomRpcs, SeatRpcs, QuickRpcs, WatchRpcs, PeopleRpcs, HistoryRpcs, pb_grpc.LobbyServiceServicer
 ):
     """`opolyx.lobby.v1.LobbyService`. What it answers and refuses is said there."""

@@ -25,6 +25,9 @@ class LobbySection(ServerSettings):
     room_idle_look_s: Seconds = 5.0
     """How late that may be (start)."""
 
+    quick_fill_s: Seconds = 15.0
+    """How long whoever looks for a quick match waits for others, until bots fill it (start)."""
+
     watch_look_s: Seconds = 0.5
     """How long what another replica does may go unnoticed by those who watch rooms (start)."""
 

@@ -16,6 +16,7 @@ from libs.wire.record import SYSTEM
 from services.lobby import commands as c
 from services.lobby.commands import Cards
 from services.lobby.handlers import ATTEMPTS, Asked, Handlers
+from services.lobby.in_hand import InHand
 from services.lobby.ports import Bots, Collections, Matches, MatchPlan, NeighbourError, Rooms
 from services.lobby.room import Room, State
 from services.lobby.rooms import CardsUnknownError, decide
@@ -41,7 +42,7 @@ class Maker:
         self._matches = matches
         self._bots = bots
         self._again_s = again_s
-        self._in_hand: dict[str, asyncio.Task[None]] = {}
+        self._in_hand: InHand[str] = InHand(self._make)
 
     async def run(self) -> None:
         """Make what others left undone, a crashed replica's too, until cancelled."""
@@ -50,11 +51,9 @@ class Maker:
                 for room_id in await self._rooms.starting(limit=STARTING_MAX):
                     self.make(room_id)
                 await asyncio.sleep(self._again_s)
-                self._reap()
+                self._in_hand.reap()
         finally:
-            for task in self._in_hand.values():
-                task.cancel()
-            self._in_hand.clear()
+            self._in_hand.cancel()
 
     def make(self, room_id: str) -> asyncio.Task[None]:
         """Begin to make a room's match, or join in if that goes on already.
@@ -62,17 +61,7 @@ class Maker:
         The task ends when the match is there, or when that did not work; then `run` begins again.
         Whoever waits for it may go: it goes on without them.
         """
-        task = self._in_hand.get(room_id)
-        if task is None or task.done():
-            task = self._in_hand[room_id] = asyncio.create_task(self._make(room_id))
-        return task
-
-    def _reap(self) -> None:
-        """Forget what is done, and see that nothing failed that cannot fail."""
-        for room_id, task in list(self._in_hand.items()):
-            if task.done():
-                del self._in_hand[room_id]
-                task.result()
+        return self._in_hand.begin(room_id)
 
     async def _make(self, room_id: str) -> None:
         try:
@@ -113,7 +102,7 @@ class Maker:
 
 
 class Starter:
-    """What StartMatch does: looks the cards up, decides, and waits for the match for a moment."""
+    """What a start does: it looks the cards up, decides, and waits for the match for a moment."""
 
     def __init__(
         self,
@@ -149,7 +138,16 @@ class Starter:
         # As it is now, which is how far the match is: nobody sits down or gets up any more.
         return await self._rooms.find(room_id) or outcome
 
-    async def _decide(self, room_id: str, asked: Asked[c.StartMatch]) -> Room | Refusal:
+    async def fill(self, room_id: str, asked: Asked[c.FillRoom]) -> Room | Refusal:
+        """Start a quick match, and begin to make it. Raises what `start` does."""
+        outcome = await self._decide(room_id, asked)
+        if isinstance(outcome, Room) and outcome.state is State.STARTING:
+            self._maker.make(room_id)
+        return outcome
+
+    async def _decide(
+        self, room_id: str, asked: Asked[c.StartMatch | c.FillRoom]
+    ) -> Room | Refusal:
         for _ in range(ATTEMPTS):
             room = await self._rooms.find(room_id)
             cards = None if room is None else await self._cards(room, asked)
@@ -160,7 +158,9 @@ class Starter:
                 continue  # the room is another one by now
         return Refusal(Reason.OVERLOADED, "")
 
-    async def _cards(self, room: Room, asked: Asked[c.StartMatch]) -> Mapping[str, Cards] | None:
+    async def _cards(
+        self, room: Room, asked: Asked[c.StartMatch | c.FillRoom]
+    ) -> Mapping[str, Cards] | None:
         """Return everybody's cards, where they matter and the match can start.
 
         Before the start is written, so that every try makes the very same match. A match without

@@ -117,6 +117,16 @@ REMOVE_ADMISSION: Final = "DELETE FROM lobby.admission WHERE match_id = $1 AND p
 
 REMOVE_ADMISSIONS: Final = "DELETE FROM lobby.admission WHERE room_id = $1"
 
+# Quick matches that wait.
+
+QUEUE: Final = """
+    INSERT INTO lobby.quick_room (room_id, rule_set, seat_count, free_seats, fill_ms)
+    VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (room_id) DO UPDATE SET free_seats = excluded.free_seats
+"""
+
+UNQUEUE: Final = "DELETE FROM lobby.quick_room WHERE room_id = $1"
+
 # Who sits where.
 
 BOUND: Final = "SELECT room_id, match_id FROM lobby.occupancy WHERE player_id = $1"

@@ -32,7 +32,7 @@ from services.lobby.ports import (
     Player,
     RaceLostError,
 )
-from services.lobby.room import Room, apply
+from services.lobby.room import Room, State, apply
 from services.lobby.seating import Binding
 from services.lobby.wire import read_older_room, read_room, write_room
 
@@ -42,19 +42,19 @@ class HeldRoom:
 
     def __init__(self, connection: Connection, room_id: str, room: Room | None) -> None:
         self._connection = connection
-        self._room_id = room_id
+        self.room_id = room_id
         self.room = room
 
     async def find_command(self, command_id: str) -> Known | None:
         """See `Table.find_command`."""
-        row = await self._connection.fetchrow(sql.FIND_COMMAND, self._room_id, command_id)
+        row = await self._connection.fetchrow(sql.FIND_COMMAND, self.room_id, command_id)
         return None if row is None else Known(row["sequence"], row["request_hash"])
 
     async def room_at(self, sequence: int) -> Room:
         """See `Table.room_at`."""
-        rows = await self._connection.fetch(sql.RECORDS, self._room_id, sequence)
+        rows = await self._connection.fetch(sql.RECORDS, self.room_id, sequence)
         records = [read_record(row["record"]) for row in rows]
-        blank = Room(room_id=self._room_id, created_ms=records[0].at_ms)
+        blank = Room(room_id=self.room_id, created_ms=records[0].at_ms)
         return reduce(apply, records, blank)
 
     async def bound(self, player: str) -> Binding | None:
@@ -88,12 +88,12 @@ class HeldRoom:
 
     async def find_invite(self, command_id: str) -> KnownInvite | None:
         """See `InviteTable.find_invite`."""
-        row = await self._connection.fetchrow(sql.FIND_INVITE_MADE, self._room_id, command_id)
+        row = await self._connection.fetchrow(sql.FIND_INVITE_MADE, self.room_id, command_id)
         return None if row is None else KnownInvite(_invite(row), row["request_hash"])
 
     async def count_invites(self, now_ms: int) -> int:
         """See `InviteTable.count_invites`."""
-        count: int = await self._connection.fetchval(sql.COUNT_INVITES, self._room_id, now_ms)
+        count: int = await self._connection.fetchval(sql.COUNT_INVITES, self.room_id, now_ms)
         return count
 
     async def add_invite(self, invite: Invite, command_id: str, request_hash: bytes) -> None:
@@ -109,12 +109,12 @@ class HeldRoom:
             case GuestAdmitted(player=player) if (
                 after.match_id and after.watching is Watching.INVITED
             ):
-                guest = (after.match_id, player, self._room_id)
+                guest = (after.match_id, player, self.room_id)
                 await self._connection.execute(sql.ADD_ADMISSION, *guest)
             case RoomClosed() if after.match_id:
                 # It was never played.
                 await self._connection.execute(sql.DROP_FROM_HISTORY, after.match_id)
-                await self._connection.execute(sql.REMOVE_ADMISSIONS, self._room_id)
+                await self._connection.execute(sql.REMOVE_ADMISSIONS, self.room_id)
             case _:
                 pass
 
@@ -132,22 +132,32 @@ class HeldRoom:
             await self._connection.execute(sql.ADD_ROOM, *args, *fixed)
         else:
             await self._connection.execute(sql.MOVE_ROOM, *args)
+        if after.is_quick:
+            await self._queue(after)
+
+    async def _queue(self, after: Room) -> None:
+        """Have a quick match found by those who look for one, as long as it waits."""
+        if after.state is State.WAITING:
+            terms = (after.rule_set, len(after.table), after.free_seats, after.fill_ms)
+            await self._connection.execute(sql.QUEUE, after.room_id, *terms)
+        else:
+            await self._connection.execute(sql.UNQUEUE, after.room_id)
 
     async def _bind(self, after: Room) -> None:
         before = self.room.bound if self.room is not None else frozenset()
         for player in sorted(before - after.bound):
-            await self._connection.execute(sql.UNBIND, player, self._room_id)
+            await self._connection.execute(sql.UNBIND, player, self.room_id)
         for player in sorted(after.bound - before):
-            await self._connection.execute(sql.BIND, player, self._room_id)
+            await self._connection.execute(sql.BIND, player, self.room_id)
 
     async def _bind_to_match(self, event: MatchStarting, at_ms: int) -> None:
         for seat, spec in enumerate(event.seats):
             if spec.kind == PERSON:
                 await self._connection.execute(
-                    sql.BIND_TO_MATCH, spec.player, self._room_id, event.match_id, seat
+                    sql.BIND_TO_MATCH, spec.player, self.room_id, event.match_id, seat
                 )
                 await self._connection.execute(
-                    sql.ADD_TO_HISTORY, spec.player, event.match_id, self._room_id, seat, at_ms
+                    sql.ADD_TO_HISTORY, spec.player, event.match_id, self.room_id, seat, at_ms
                 )
 
 

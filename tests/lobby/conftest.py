@@ -14,7 +14,7 @@ __all__ = ["postgres_server", "shared_database"]
 
 _EMPTY = f"""
     TRUNCATE lobby.player, lobby.room, lobby.room_record, lobby.occupancy, lobby.outbox,
-        lobby.followed_match, lobby.player_match, lobby.invite, lobby.admission,
+        lobby.followed_match, lobby.player_match, lobby.quick_room, lobby.invite, lobby.admission,
         {SCHEMA}.entry, {SCHEMA}.partition_end, {SCHEMA}.group_position
     CASCADE
 """

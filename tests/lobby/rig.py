@@ -241,6 +241,16 @@ class Person:
         request = pb.StartMatchRequest(room_id=room_id, **fields)
         return await self.stub.StartMatch(request, metadata=self.metadata)
 
+    async def quick_match(self, rule_set: str = PLAIN, seat_count: int = 4, **fields: Any) -> Room:
+        fields.setdefault("command_id", new_id())
+        request = pb.QuickMatchRequest(rule_set=rule_set, seat_count=seat_count, **fields)
+        return await self.stub.QuickMatch(request, metadata=self.metadata)
+
+    async def cancel(self, **fields: Any) -> Room:
+        fields.setdefault("command_id", new_id())
+        request = pb.CancelQuickMatchRequest(**fields)
+        return await self.stub.CancelQuickMatch(request, metadata=self.metadata)
+
     def watch_rooms(self, rule_set: str = "") -> "Told":
         request = pb.WatchRoomsRequest(rule_set=rule_set)
         return Told(self.stub.WatchRooms(request, metadata=self.metadata))
