@@ -8,9 +8,9 @@ import pytest
 from libs.eventlog.postgres import MIGRATIONS, SCHEMA
 from libs.store.migrate import migrate, read_migrations
 from tests.lobby.rig import Rig
-from tests.support.postgres import postgres_server, shared_database
+from tests.support.postgres import database, postgres_server, shared_database
 
-__all__ = ["postgres_server", "shared_database"]
+__all__ = ["database", "postgres_server", "shared_database"]
 
 _EMPTY = f"""
     TRUNCATE lobby.player, lobby.room, lobby.room_record, lobby.occupancy, lobby.outbox,
