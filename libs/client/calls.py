@@ -54,8 +54,8 @@ async def patiently(
         except grpc.aio.AioRpcError as error:
             answer = answer_of(error)
             wait_s = max(pause_s, (answer.retry_after_ms or 0) / 1000)
-            if not _may_pass(answer) or now_s() + wait_s >= end_s:
-                raise _error_of(answer, error) from None
+            if not may_pass(answer) or now_s() + wait_s >= end_s:
+                raise error_of(answer, error) from None
         await asyncio.sleep(wait_s)
         pause_s = min(2 * pause_s, _PAUSE_MAX_S)
 
@@ -64,11 +64,13 @@ _NO_ANSWER: Final = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEE
 """Of gRPC's own words those that say no more than that nobody has answered."""
 
 
-def _may_pass(answer: Answer) -> bool:
+def may_pass(answer: Answer) -> bool:
+    """Tell whether the same call may be answered otherwise in a moment."""
     return answer.code in _NO_ANSWER if answer.told is None else is_passing(answer.told.reason)
 
 
-def _error_of(answer: Answer, error: grpc.aio.AioRpcError) -> Exception:
+def error_of(answer: Answer, error: grpc.aio.AioRpcError) -> Exception:
+    """Return what a call is ended with that failed with *error*, which was read as *answer*."""
     if answer.told is None:
         return ConnectionLostError(f"{answer.code.name}: {error.details()}")
     return RefusedError(answer.told, code=answer.code, retry_after_ms=answer.retry_after_ms)

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
 import grpc
 
 from libs.chassis.channels import TIMEOUT_S, Channel, open_channel
-from libs.client import rooms, tokens
+from libs.client import news, rooms, tokens
 from libs.client.calls import PATIENCE_S, patiently
+from libs.client.signs import Signs
 from libs.client.stream import Metadata
 from libs.client.table import Table
 from libs.kernel.ids import MatchId
+from opolyx.admin.v1.admin_service_pb2_grpc import AdminServiceStub
 from opolyx.bot.v1.bot_service_pb2_grpc import BotServiceStub
 from opolyx.gateway.v1.gateway_service_pb2_grpc import GatewayServiceStub
+from opolyx.lobby.v1.lobby_service_pb2 import WatchRoomsResponse
 from opolyx.lobby.v1.lobby_service_pb2_grpc import LobbyServiceStub
+from opolyx.lobby.v1.room_pb2 import Room
 from opolyx.match.v1.match_service_pb2_grpc import MatchServiceStub
+from opolyx.progression.v1.profile_pb2 import Profile
 from opolyx.progression.v1.progression_service_pb2_grpc import ProgressionServiceStub
 
 T = TypeVar("T")
@@ -32,9 +37,9 @@ class Client:
     """Calls a gateway as somebody, while it is open: `async with Client.connect(...) as client:`.
 
     Attributes:
-        lobby, match, progression, bots, gateway: the public services. Their unary calls have a
-            deadline, are tried again where that is safe, and raise `grpc.aio.AioRpcError`; by
-            `call` they raise what is typed.
+        lobby, match, progression, bots, gateway, admin: the public services, the last of them for
+            operators alone. Their unary calls have a deadline, are tried again where that is safe,
+            and raise `grpc.aio.AioRpcError`; by `call` they raise what is typed.
 
     """
 
@@ -46,6 +51,7 @@ class Client:
         self.progression = ProgressionServiceStub(channel)
         self.bots = BotServiceStub(channel)
         self.gateway = GatewayServiceStub(channel)
+        self.admin = AdminServiceStub(channel)
 
     @classmethod
     def connect(
@@ -110,6 +116,39 @@ class Client:
 
         """
         return await rooms.quick_match(self.lobby, rule_set, seats, timeout_s)
+
+    def watch_room(self, room_id: str, signs: Signs | None = None) -> AsyncGenerator[Room]:
+        """Go through a room as it is and as it becomes, until its match is there or it is closed.
+
+        Streams that break off are opened again, and several changes may come as one; *signs* tell
+        how the way to the server is. Here and in `watch_rooms` and `watch_profile`, close what you
+        do not hear to its end: `async with aclosing(client.watch_room(...)) as told:`.
+
+        Raises:
+            RefusedError: the caller may not see the room, or not any more.
+            ConnectionLostError: nobody has answered for `PATIENCE_S`.
+
+        """
+        return news.of_room(self.lobby, room_id, signs)
+
+    def watch_rooms(
+        self, rule_set: str = "", signs: Signs | None = None
+    ) -> AsyncGenerator[WatchRoomsResponse]:
+        """Go through what happens to the rooms that everybody sees, of one rule set or of all.
+
+        Where a message has `rooms`, they replace all that was told before; that is so first, and
+        for each new stream. Raises as `watch_room`.
+        """
+        return news.of_rooms(self.lobby, rule_set, signs)
+
+    def watch_profile(
+        self, player_id: str = "", signs: Signs | None = None
+    ) -> AsyncGenerator[Profile]:
+        """Go through a profile as it is and as it becomes; the caller's own where nobody is named.
+
+        Raises as `watch_room`.
+        """
+        return news.of_profile(self.progression, player_id, signs)
 
     def play(self, match_id: str, metadata: Metadata = ()) -> Table:
         """Return a table at which the caller plays its seat, to be opened."""

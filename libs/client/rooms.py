@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
-from typing import Final
+from contextlib import aclosing, suppress
 
 from libs.chassis.status import RefusedError, refused
+from libs.client import news
 from libs.client.calls import PATIENCE_S, ConnectionLostError, patiently
 from libs.kernel.clock import SystemClock
 from libs.kernel.ids import CommandId, MatchId, fresh_id
@@ -16,8 +16,6 @@ from opolyx.lobby.v1 import lobby_service_pb2 as pb
 from opolyx.lobby.v1 import lobby_service_pb2_grpc as pb_grpc
 from opolyx.lobby.v1.room_pb2 import Room
 from opolyx.match.v1.access_pb2 import Access
-
-_POLL_S: Final = 0.2
 
 
 def new_command_id() -> CommandId:
@@ -78,12 +76,13 @@ async def quick_match(
 
 async def _started(lobby: pb_grpc.LobbyServiceAsyncStub, room: Room, timeout_s: float) -> MatchId:
     """Return the room's match, once it is there."""
-    end_s = asyncio.get_running_loop().time() + timeout_s
-    while room.state != Room.STATE_STARTED:
-        if room.state == Room.STATE_CLOSED:
-            raise refused(Reason.ROOM_CLOSED, why=Room.ClosedWhy.Name(room.closed_why))
-        if asyncio.get_running_loop().time() >= end_s:
-            raise ConnectionLostError(f"no match has started in room {room.room_id}")
-        await asyncio.sleep(_POLL_S)
-        room = await patiently(lobby.GetRoom, pb.GetRoomRequest(room_id=room.room_id))
-    return MatchId(room.match_id)
+    if room.state == Room.STATE_STARTED:
+        return MatchId(room.match_id)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(timeout_s), aclosing(news.of_room(lobby, room.room_id)) as told:
+            async for seen in told:
+                if seen.state == Room.STATE_STARTED:
+                    return MatchId(seen.match_id)
+                if seen.state == Room.STATE_CLOSED:
+                    raise refused(Reason.ROOM_CLOSED, why=Room.ClosedWhy.Name(seen.closed_why))
+    raise ConnectionLostError(f"no match has started in room {room.room_id}")

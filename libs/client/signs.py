@@ -4,7 +4,7 @@ import asyncio
 
 
 class Signs:
-    """What a client knows of the way to the server of its match.
+    """What a client knows of the way to the server of what it follows.
 
     Attributes:
         opened: set while a stream is open.
@@ -21,15 +21,16 @@ class Signs:
     def server_ms(self) -> int:
         """Return the server's time in milliseconds: what it said last, and what has passed since.
 
-        0 before it has said anything. Clocks of a match count down against it.
+        0 before it has said what it is. Clocks of a match count down against it.
         """
         if not self._server_ms:
             return 0
         return self._server_ms + round((_now_s() - self._heard_s) * 1000)
 
-    def hear(self, server_ms: int) -> None:
-        """Take in that the server is there, and its time. For streams."""
-        self._server_ms, self._heard_s = server_ms, _now_s()
+    def hear(self, server_ms: int | None = None) -> None:
+        """Take in that the server is there, and its time if it has said it. For streams."""
+        if server_ms is not None:
+            self._server_ms, self._heard_s = server_ms, _now_s()
         self.lost.clear()
         self.opened.set()
 

@@ -9,14 +9,30 @@ import pytest
 
 from libs.chassis.status import RefusedError
 from libs.client import ConnectionLostError, rooms
+from opolyx.lobby.v1 import lobby_service_pb2 as pb
 from opolyx.lobby.v1.room_pb2 import Room
 
 ROOM = "01900000-0000-7000-8000-00000000000a"
 MATCH = "01900000-0000-7000-8000-00000000000b"
 
 
+class Told:
+    """A stream that tells these rooms, and then no more."""
+
+    def __init__(self, *rooms: Room) -> None:
+        self._rooms = list(rooms)
+
+    async def read(self) -> Any:
+        if not self._rooms:
+            await asyncio.Event().wait()
+        return pb.WatchRoomResponse(room=self._rooms.pop(0))
+
+    def cancel(self) -> None:
+        """Be left."""
+
+
 class Lobby:
-    """A lobby whose one room goes through these states, one for each look at it."""
+    """A lobby whose one room goes through these states."""
 
     def __init__(self, *states: Room.State.ValueType) -> None:
         self._states = list(states)
@@ -27,9 +43,9 @@ class Lobby:
         self.asked.append(request)
         return self._room()
 
-    async def GetRoom(self, request: Any, **_: Any) -> Room:  # noqa: N802
+    def WatchRoom(self, request: Any) -> Told:  # noqa: N802
         assert request.room_id == ROOM
-        return self._room()
+        return Told(*(self._room() for _ in range(len(self._states) + 1)))
 
     async def CancelQuickMatch(self, _: Any, **__: Any) -> Room:  # noqa: N802
         self.has_cancelled = True
