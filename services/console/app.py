@@ -29,6 +29,7 @@ COMMANDS: Final = {
     "audit": "services.console.audit",
     "keys": "services.console.keys",
     "limits": "services.console.limits",
+    "admin": "services.console.admin",
     "rules": "services.console.rules",
     "board": "services.console.board",
     "cards": "services.console.cards",

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
@@ -44,15 +44,16 @@ def ask(
     work: Callable[[Client], Awaitable[T]],
     *,
     player: str = SUBJECT,
+    roles: Collection[str] = (),
 ) -> T:
     """Do *work* as a client of the gateway, or end the command with what was answered.
 
-    Where no token is given, *player* is who asks, by development tokens.
+    Where no token is given, *player* is who asks, with these *roles*, by development tokens.
     """
     logs.configure(level="warning")
     try:
         settings = load(NodeSettings, with_peers(os.environ))
-        token = _token(settings, token_file, player)
+        token = _token(settings, token_file, player, roles)
     except SettingsError as error:
         stop(str(error), USAGE)
     where = address or settings.peers.gateway
@@ -140,7 +141,7 @@ async def _with_client(address: str, token: Token, work: Callable[[Client], Awai
         return await work(client)
 
 
-def _token(settings: NodeSettings, file: Path | None, player: str) -> Token:
+def _token(settings: NodeSettings, file: Path | None, player: str, roles: Collection[str]) -> Token:
     if file is not None:
         try:
             file.read_text(encoding="utf-8")
@@ -151,4 +152,4 @@ def _token(settings: NodeSettings, file: Path | None, player: str) -> Token:
         stop("give --token-file: tokens are issued by the identity provider", USAGE)
     issuer = DevelopmentIssuer.open(settings.data_folder, settings.auth, SystemClock())
     # For each call: a match may take longer than a token is good.
-    return lambda: issuer.issue(player)
+    return lambda: issuer.issue(player, roles=roles)

@@ -1,0 +1,304 @@
+"""``opolyx admin``: matches of a running system, looked after by an operator."""
+
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from libs.chassis.roles import OPERATOR
+from libs.client.client import Client
+from libs.kernel.clock import SystemClock
+from libs.kernel.ids import MatchId, fresh_id, is_uuid
+from opolyx.admin.v1 import admin_service_pb2 as pb
+from opolyx.match.v1.access_pb2 import Access
+from opolyx.match.v1.match_pb2 import MatchSummary
+from opolyx.record.v1.event_pb2 import SeatSpec
+from services.console.asking import AddressOption, TokenFileOption
+from services.console.connection import ask
+from services.console.exits import USAGE, stop
+from services.console.exporting import check_id
+from services.console.output import Format, FormatOption, printable, write_json, write_table
+
+app = typer.Typer(name="admin", no_args_is_help=True, add_completion=False)
+
+LIMIT: Final = 50
+PAGE: Final = 200
+
+MATCH_COLUMNS: Final = tuple(
+    "match_id rule_set status sequence created_ms watching people bots".split()
+)
+CALL_COLUMNS: Final = tuple("number at_ms operator_id method match_id outcome reason".split())
+QUARANTINE_COLUMNS: Final = tuple("match_id sequence since_ms cause".split())
+
+Row = dict[str, object]
+
+
+class Status(StrEnum):
+    """What a match may be, as it is asked for."""
+
+    RUNNING = "running"
+    FROZEN = "frozen"
+    ENDED = "ended"
+    QUARANTINED = "quarantined"
+
+
+MatchArgument = Annotated[str, typer.Argument(metavar="MATCH", help="The id of a match.")]
+ReasonOption = Annotated[
+    str, typer.Option("--reason", metavar="TEXT", help="Why: 1 to 200 characters, kept for ever.")
+]
+CommandIdOption = Annotated[
+    str | None,
+    typer.Option(
+        "--command-id",
+        metavar="UUID",
+        help="To send the same again: that changes nothing, and prints the same.",
+        show_default=False,
+    ),
+]
+LimitOption = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many at most.")]
+
+
+@app.callback()
+def admin() -> None:
+    """Look after the matches of a running system, as an operator."""
+
+
+@app.command()
+def find(  # noqa: PLR0913 - its options
+    *,
+    match: Annotated[
+        str | None, typer.Option("--match", metavar="ID", help="The one of this id.")
+    ] = None,
+    player: Annotated[
+        str | None, typer.Option("--player", metavar="ID", help="Where this player sits.")
+    ] = None,
+    rule_set: Annotated[
+        str | None, typer.Option("--rule-set", metavar="ID", help="Of this rule set.")
+    ] = None,
+    status: Annotated[Status | None, typer.Option("--status", help="Of this status.")] = None,
+    limit: LimitOption = LIMIT,
+    address: AddressOption = None,
+    token_file: TokenFileOption = None,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Find matches, private ones too, the newest first.
+
+    Exit codes: 0 printed, 1 nothing answers or it is refused, 2 an id is none.
+    """
+    wanted = "UNSPECIFIED" if status is None else status.name
+    request = pb.FindMatchesRequest(
+        match_id=_id(match),
+        player_id=_id(player),
+        rule_set=rule_set or "",
+        status=MatchSummary.Status.Value(f"STATUS_{wanted}"),
+    )
+    found = _listed(address, token_file, request, "matches", limit)
+    _print([_match_row(each) for each in found], MATCH_COLUMNS, output)
+
+
+@app.command()
+def freeze(  # noqa: PLR0913 - its options
+    match: MatchArgument,
+    *,
+    reason: ReasonOption,
+    command_id: CommandIdOption = None,
+    address: AddressOption = None,
+    token_file: TokenFileOption = None,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Stop all clocks of a match; nothing can be done in it but to look.
+
+    Exit codes: 0 done, 1 it is refused, 2 an id is none, 3 there is no such match.
+    """
+    request = pb.FreezeMatchRequest(**_command(match, reason, command_id))
+    _do(address, token_file, request, output)
+
+
+@app.command()
+def resume(  # noqa: PLR0913 - its options
+    match: MatchArgument,
+    *,
+    reason: ReasonOption,
+    command_id: CommandIdOption = None,
+    address: AddressOption = None,
+    token_file: TokenFileOption = None,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Let a frozen match go on; every clock gets back what it lost.
+
+    Exit codes: 0 done, 1 it is refused, 2 an id is none, 3 there is no such match.
+    """
+    request = pb.ResumeMatchRequest(**_command(match, reason, command_id))
+    _do(address, token_file, request, output)
+
+
+@app.command()
+def abort(  # noqa: PLR0913 - its options
+    match: MatchArgument,
+    *,
+    reason: ReasonOption,
+    command_id: CommandIdOption = None,
+    address: AddressOption = None,
+    token_file: TokenFileOption = None,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """End a match without a winner and reveal its seed; its people are free.
+
+    Exit codes: 0 done, 1 it is refused, 2 an id is none, 3 there is no such match.
+    """
+    request = pb.AbortMatchRequest(**_command(match, reason, command_id))
+    _do(address, token_file, request, output)
+
+
+@app.command()
+def quarantined(
+    limit: LimitOption = LIMIT,
+    address: AddressOption = None,
+    token_file: TokenFileOption = None,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """List the matches that take no commands, since something in them does not check out.
+
+    Exit codes: 0 printed, 1 nothing answers or it is refused.
+    """
+    request = pb.ListQuarantinedMatchesRequest()
+    found = _listed(address, token_file, request, "matches", limit)
+    _print([_row(each, QUARANTINE_COLUMNS) for each in found], QUARANTINE_COLUMNS, output)
+
+
+@app.command()
+def release(
+    match: MatchArgument,
+    reason: ReasonOption,
+    address: AddressOption = None,
+    token_file: TokenFileOption = None,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """Let a match out of quarantine, if all of it checks out from its first record on.
+
+    Exit codes: 0 done, 1 it is refused: what is wrong is said; 2 the id is none, 3 there is no
+    such match.
+    """
+    request = pb.ReleaseMatchRequest(match_id=check_id(match), reason=reason)
+    response = ask(address, token_file, _call(request), roles=(OPERATOR,))
+    row: Row = {"match_id": match, "sequence": response.sequence}
+    _print(row, tuple(row), output)
+
+
+@app.command()
+def calls(  # noqa: PLR0913 - its options
+    *,
+    match: Annotated[
+        str | None, typer.Option("--match", metavar="ID", help="About this match.")
+    ] = None,
+    operator: Annotated[
+        str | None, typer.Option("--operator", metavar="ID", help="By this operator.")
+    ] = None,
+    limit: LimitOption = LIMIT,
+    address: AddressOption = None,
+    token_file: TokenFileOption = None,
+    output: FormatOption = Format.TABLE,
+) -> None:
+    """List what operators have asked for, and what became of it, the latest first.
+
+    Exit codes: 0 printed, 1 nothing answers or it is refused, 2 an id is none.
+    """
+    request = pb.ListAdminCallsRequest(match_id=_id(match), operator_id=_id(operator))
+    found = _listed(address, token_file, request, "calls", limit)
+    _print([_row(each, CALL_COLUMNS) for each in found], CALL_COLUMNS, output)
+
+
+def _match_row(found: pb.FoundMatch) -> Row:
+    summary = found.summary
+    people = [seat.player for seat in summary.seats if seat.kind == SeatSpec.KIND_PERSON]
+    return {
+        "match_id": summary.match_id,
+        "rule_set": summary.rule_set,
+        "status": _word(MatchSummary.Status.Name(summary.status)),
+        "sequence": summary.sequence,
+        "created_ms": summary.created_ms,
+        "watching": _word(Access.Watching.Name(found.watching)),
+        "people": people,
+        "bots": len(summary.seats) - len(people),
+    }
+
+
+def _row(message: Any, columns: tuple[str, ...]) -> Row:
+    return {name: getattr(message, name) for name in columns}
+
+
+def _word(name: str) -> str:
+    """Return the name of an enum's value without that of the enum."""
+    return name.partition("_")[2].lower()
+
+
+def _id(given: str | None) -> str:
+    """Return an id that may be left out, empty then, or end the command."""
+    if given is not None and not is_uuid(given):
+        stop(f"{given}: an id is a UUID, 36 lower-case characters", USAGE)
+    return given or ""
+
+
+def _command(match: str, reason: str, command_id: str | None) -> dict[str, str]:
+    """Return the fields of a command, under an id of its own if none is given."""
+    match_id: MatchId = check_id(match)
+    fresh = _id(command_id) or fresh_id(SystemClock().now_ms())
+    return {"match_id": match_id, "command_id": fresh, "reason": reason}
+
+
+def _do(address: str | None, token_file: Path | None, request: Any, output: Format) -> None:
+    """Have a command carried out, and print what came of it."""
+    done = ask(address, token_file, _call(request), roles=(OPERATOR,)).done
+    row: Row = {
+        "match_id": request.match_id,
+        "command_id": request.command_id,
+        "sequence": done.sequence,
+        "chain_hash": done.chain_hash.hex(),
+        "at_ms": done.at_ms,
+    }
+    _print(row, tuple(row), output)
+
+
+def _call(request: Any) -> Callable[[Client], Awaitable[Any]]:
+    """Return what sends a request: its name says to which method."""
+    method = request.DESCRIPTOR.name.removesuffix("Request")
+
+    async def call(client: Client) -> Any:
+        return await getattr(client.admin, method)(request)
+
+    return call
+
+
+def _listed(
+    address: str | None, token_file: Path | None, request: Any, field: str, limit: int
+) -> list[Any]:
+    """Return the first entries of a list, page by page."""
+
+    async def pages(client: Client) -> list[Any]:
+        found: list[Any] = []
+        while True:
+            request.page_size = min(limit - len(found), PAGE)
+            page = await _call(request)(client)
+            found += getattr(page, field)
+            request.page_token = page.next_page_token
+            if not page.next_page_token or len(found) >= limit:
+                return found
+
+    return ask(address, token_file, pages, roles=(OPERATOR,))
+
+
+def _print(rows: Row | list[Row], columns: tuple[str, ...], output: Format) -> None:
+    if output != Format.TABLE:
+        write_json(rows, output)
+        return
+    listed = rows if isinstance(rows, list) else [rows]
+    write_table(columns, ([_cell(row[name]) for name in columns] for row in listed))
+
+
+def _cell(value: object) -> object:
+    """Return a value as a table has it: lists by their length, texts without what is no text."""
+    if isinstance(value, list):
+        return len(value)
+    return printable(value) if isinstance(value, str) else value
