@@ -161,7 +161,7 @@ def _whole(word: str) -> int:
 
 def _only(words: Sequence[str], usage: str) -> str:
     if len(words) != 1:
-        raise NotUnderstoodError(f"It is: {usage}")
+        raise NotUnderstoodError(f"It is: {usage}.")
     return words[0]
 
 
@@ -178,7 +178,7 @@ class _Reader:
         rest = list(words[1:])
         if name in _PLAIN:
             if rest:
-                raise NotUnderstoodError(f"It is: {USAGES[name]}")
+                raise NotUnderstoodError(f"It is: {USAGES[name]}.")
             return _PLAIN[name](self._seat)
         if name in _NUMBERED:
             return _NUMBERED[name](self._seat, _whole(_only(rest, USAGES[name])))
@@ -186,7 +186,7 @@ class _Reader:
             return _ABOUT_OFFERS[name](self._seat, self._offer(name, rest))
         if name == "bet":
             if not rest:
-                raise NotUnderstoodError(f"It is: {USAGES[name]}")
+                raise NotUnderstoodError(f"It is: {USAGES[name]}.")
             return c.BetJackpot(self._seat, tuple(map(_whole, rest)))
         if name == "trade":
             return self._trade(rest)
@@ -218,7 +218,7 @@ class _Reader:
         elif take == 1 < give:
             sides = things(rest[give + 1 :]), things(rest[take + 1 : give])
         else:
-            raise NotUnderstoodError(f"It is: {USAGES['trade']}")
+            raise NotUnderstoodError(f"It is: {USAGES['trade']}.")
         return c.OfferTrade(self._seat, to, *sides)
 
 
