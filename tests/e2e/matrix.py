@@ -133,15 +133,17 @@ INSIDE: Final[Mapping[str, str]] = {
         "SubmitCommand Decide Follow CreateRoom JoinRoom TakeSeat LeaveRoom AddBot RemoveBot "
         "KickSeat HandOverRoom SetReady StartMatch Rematch QuickMatch CancelQuickMatch "
         "CreateInvite AcceptInvite ListMyMatches SetDisplayName ListRooms WatchRooms GetRoom "
-        "WatchRoom GetPlayer BatchGetPlayers ResolvePlayer GetLeaderboard WatchProfile ListBots "
-        "FindMatches FreezeMatch ResumeMatch AbortMatch ListQuarantinedMatches ReleaseMatch "
-        "ListAdminCalls"
+        "WatchRoom GetPlayer BatchGetPlayers ResolvePlayer GetLeaderboard WatchProfile ListBots"
     ),
     "lobby": "CreateMatch AdmitGuest SeatBots",
     "timer": "FireDeadline Fire",
     "match_engine": "Arm",
     "gateway lobby": "GetProfile ListCards",
-    "": "PlayMatch WatchMatch",
+    # An engine lets operators alone administer, even where the gateway calls as itself.
+    "": (
+        "PlayMatch WatchMatch FindMatches FreezeMatch ResumeMatch AbortMatch "
+        "ListQuarantinedMatches ReleaseMatch ListAdminCalls"
+    ),
     "gateway lobby match_engine timer progression bot_runner": (
         "GetMatch ListLegalCommands ReadEvents Explain WhyNot ListRuleSets GetRuleSet GetBoard "
         "ListMatches GetHead ListKeys WatchShards"

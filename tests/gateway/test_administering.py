@@ -10,7 +10,6 @@ from grpc import StatusCode
 from libs.chassis.status import refused
 from libs.kernel.reasons import Reason
 from opolyx.admin.v1 import admin_service_pb2 as pb
-from opolyx.admin.v1 import admin_service_pb2_grpc as pb_grpc
 from opolyx.engine.v1.caller_pb2 import Caller
 from services.gateway.allowed import ADMIN_SERVICE
 from tests.chassis.answers import answer
@@ -33,9 +32,8 @@ def a_request(method: str, match_id: str) -> Any:
 async def ask(rig: Rig, request: Any, *roles: str) -> Any:
     """Call the method of a request as cem, who has these roles."""
     client = rig.client("cem", roles=list(roles))
-    stub: Any = pb_grpc.AdminServiceStub(rig.channel)
     method = request.DESCRIPTOR.name.removesuffix("Request")
-    return await client.call(getattr(stub, method), request)
+    return await client.call(getattr(client.admin, method), request)
 
 
 @pytest.mark.parametrize("method", METHODS)

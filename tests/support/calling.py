@@ -8,6 +8,7 @@ import grpc
 
 from libs.kernel.clock import SystemClock
 from libs.kernel.ids import CommandId, fresh_id
+from opolyx.admin.v1 import admin_service_pb2_grpc as admin_grpc
 from opolyx.bot.v1 import bot_service_pb2_grpc as bot_grpc
 from opolyx.lobby.v1 import lobby_service_pb2_grpc as lobby_grpc
 from opolyx.match.v1 import match_service_pb2 as match_pb
@@ -32,6 +33,7 @@ class Client:
         self.lobby = lobby_grpc.LobbyServiceStub(channel)
         self.progression = progression_grpc.ProgressionServiceStub(channel)
         self.bots = bot_grpc.BotServiceStub(channel)
+        self.admin = admin_grpc.AdminServiceStub(channel)
 
     def on(self, channel: grpc.aio.Channel) -> Client:
         """Return the same caller on another connection."""
