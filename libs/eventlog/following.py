@@ -78,11 +78,17 @@ class Verdict(Enum):
 
 
 class Follower:
-    """Follows one match's records, in whatever order and however often they come."""
+    """Follows one match's records, in whatever order and however often they come.
 
-    __slots__ = ("_hashes", "_position", "_seen_to", "_waiting", "_waiting_since_ms")
+    Attributes:
+        heard_ms: when the last record was offered, in milliseconds since 1970 UTC.
+
+    """
+
+    __slots__ = ("_hashes", "_position", "_seen_to", "_waiting", "_waiting_since_ms", "heard_ms")
 
     def __init__(self, position: Position) -> None:
+        self.heard_ms = 0
         self._position = position
         self._seen_to = position.last_seq
         self._hashes = OrderedDict([(position.last_seq, position.last_hash)])
@@ -104,6 +110,7 @@ class Follower:
 
         Where too many wait the rest is let go, but not forgotten: there is a gap until they came.
         """
+        self.heard_ms = now_ms
         if record.first_seq <= self._position.last_seq:
             known = self._hashes.get(record.last_seq, record.hash)
             is_another = known != record.hash or record.last_seq > self._position.last_seq

@@ -15,6 +15,9 @@ from libs.wire.events import UnreadableError
 MATCHES_KEPT: Final = 4_096
 """Of how many matches the position is kept in memory (start); the others are asked for again."""
 
+IDLE_MS: Final = 120_000
+"""How long a match may be silent before its position is not kept any more (start)."""
+
 _log: Final = logs.get()
 
 Load = Callable[[MatchId], Awaitable[Position]]
@@ -106,6 +109,7 @@ class RecordReader:
             follower = await self._follower(match_id)
             if follower.is_overdue(self._clock.now_ms()):
                 await self._try_to_fill(match_id, follower)
+        self._let_go(self._clock.now_ms())
         return not self._in_hand
 
     async def _try_to_fill(self, match_id: MatchId, follower: Follower) -> None:
@@ -180,6 +184,14 @@ class RecordReader:
             self._evict()
         self._followers.move_to_end(match_id)
         return follower
+
+    def _let_go(self, now_ms: int) -> None:
+        """Keep no positions of matches that are over, or might as well be."""
+        while self._followers:
+            match_id, follower = next(iter(self._followers.items()))
+            if match_id in self._in_hand or now_ms - follower.heard_ms < IDLE_MS:
+                return
+            del self._followers[match_id]
 
     def _evict(self) -> None:
         if len(self._followers) > MATCHES_KEPT:

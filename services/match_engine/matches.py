@@ -27,6 +27,10 @@ from services.match_engine.seeds import Seeds
 CAPACITY: Final = 10_000
 """How many matches are kept in memory (start)."""
 
+OVER_SHARE: Final = 40
+"""One place of so many is for a match that is over (start): people look at those for a moment, and
+whoever looks later loads them again."""
+
 BREATH: Final = 100
 """How many records are replayed before others get their turn of the loop."""
 
@@ -41,8 +45,8 @@ _REHYDRATE: Final = metrics.histogram(names.REHYDRATE)
 class Matches:
     """What is in memory: matches of shards that are ours, each as its last record left it.
 
-    Bounded: the match that was not used for longest gives way, which is one that waits for nobody
-    if there is any such: those that go on are used by their deadlines.
+    Bounded: the match that was not used for longest gives way, and of those that are over much
+    sooner: those that go on are used by their deadlines.
     """
 
     def __init__(
@@ -62,8 +66,11 @@ class Matches:
         self._seeds = seeds
         self._owns = owns
         self._capacity = capacity
+        self._over_max = max(capacity // OVER_SHARE, 1)
         self._draws_of = draws_of
         self._loaded: OrderedDict[MatchId, LiveMatch] = OrderedDict()
+        # Those of them that are over, least recently used first.
+        self._over: OrderedDict[MatchId, None] = OrderedDict()
         # Matches that are to be loaded anew, as the listeners were last told of each.
         self._outdated: dict[MatchId, LiveMatch] = {}
         self._listeners: list[Listener] = []
@@ -92,6 +99,8 @@ class Matches:
         if live is None or not self._owns(live.shard):
             return None
         self._loaded.move_to_end(match_id)
+        if match_id in self._over:
+            self._over.move_to_end(match_id)
         return live
 
     async def get(self, match_id: MatchId) -> LiveMatch:
@@ -148,6 +157,7 @@ class Matches:
         if self._loaded.get(live.match_id) is live:
             for listener in self._listeners:
                 listener.committed(live, record)
+            self._retire(live)
 
     def reload(self, live: LiveMatch) -> None:
         """Forget a match that may have moved on, to load it anew at its next turn (W6).
@@ -156,12 +166,14 @@ class Matches:
         """
         if self._loaded.get(live.match_id) is live:
             del self._loaded[live.match_id]
+            self._over.pop(live.match_id, None)
             self._outdated[live.match_id] = live
             _ACTIVE.set(len(self._loaded))
 
     def drop(self, match_id: MatchId, reason: Reason) -> None:
         """Forget a match, and tell the listeners why. Nothing happens if it is not in memory."""
         live = self._loaded.pop(match_id, None) or self._outdated.pop(match_id, None)
+        self._over.pop(match_id, None)
         if live is not None:
             _ACTIVE.set(len(self._loaded))
             for listener in self._listeners:
@@ -177,7 +189,15 @@ class Matches:
         while len(self._loaded) > self._capacity:
             # Whoever follows it comes again, and it is loaded again.
             self.drop(next(iter(self._loaded)), Reason.NOT_OWNER_OF_SHARD)
+        self._retire(live)
         _ACTIVE.set(len(self._loaded))
+
+    def _retire(self, live: LiveMatch) -> None:
+        """Take note of a match that may be over; the one that has been for longest gives way."""
+        if live.is_over:
+            self._over[live.match_id] = None
+            if len(self._over) > self._over_max:
+                self.drop(next(iter(self._over)), Reason.NOT_OWNER_OF_SHARD)
 
     async def _load(self, match_id: MatchId) -> LiveMatch:
         began_s = time.perf_counter()

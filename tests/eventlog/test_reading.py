@@ -6,7 +6,7 @@ from libs.eventlog.dead_letters import DeadLetters, PoisonError
 from libs.eventlog.following import GAP_WAIT_MS, ChainedRecord, Position
 from libs.eventlog.local import LocalEventLog
 from libs.eventlog.ports import Delivery, Entry
-from libs.eventlog.reading import BrokenStreamError, RecordReader, UnfetchedError
+from libs.eventlog.reading import IDLE_MS, BrokenStreamError, RecordReader, UnfetchedError
 from libs.eventlog.storage import MemoryLogStorage
 from libs.eventlog.topics import dead, partition_of
 from libs.kernel.clock import ManualClock
@@ -98,6 +98,26 @@ async def test_a_restart_goes_on_from_the_readers_own_position(reading: Reading)
     await reading.give(1, 2, 3)
 
     assert reading.applied == [1, 2, 3]
+
+
+async def test_the_position_of_a_silent_match_is_asked_for_again(reading: Reading) -> None:
+    await reading.give(1)
+    reading.clock.advance(IDLE_MS)
+    await reading.reader.settle()
+    kept = dict(reading.reader._followers)
+    await reading.give(1, 2)
+
+    assert kept == {}
+    assert reading.applied == [1, 2]
+
+
+async def test_a_match_that_waits_for_a_record_is_never_let_go_of(reading: Reading) -> None:
+    reading.is_engine_away = True
+    await reading.give(1, 3)
+    reading.clock.advance(IDLE_MS)
+    await reading.reader.settle()
+
+    assert list(reading.reader._followers) == [reading.match_id]
 
 
 async def test_a_gap_that_fills_by_itself_is_not_fetched(reading: Reading) -> None:

@@ -12,6 +12,7 @@ from libs.rules.snapshot import dump, state_hash
 from libs.store.memory import Fault, MemoryMatchStore
 from libs.store.ports import Snapshot, Status, StoreUnavailableError
 from services.match_engine.live import RECENT_MAX
+from services.match_engine.matches import OVER_SHARE
 from services.match_engine.snapshots import snapshot_of
 from tests.match_engine.loads import loaded_by, played, stream_of, take_snapshot
 from tests.match_engine.rig import Gate, Rig, a_table, refused_as
@@ -144,6 +145,20 @@ class TestLeaving:
         ]
         assert rig.heard.dropped_ids == [(second.match_id, Reason.NOT_OWNER_OF_SHARD)]
         await second.act()
+
+    async def test_matches_that_are_over_give_way_long_before_those_that_go_on(self) -> None:
+        rig = Rig(capacity=2 * OVER_SHARE)
+        going_on, *over = [await rig.table() for _ in range(4)]
+        for table in over[:2]:
+            await table.submit(c.Surrender(0))
+        await over[0].live()  # somebody looks at it again
+        await over[2].submit(c.Surrender(0))
+
+        kept = {live.match_id for live in rig.matches.loaded()}
+        assert kept == {going_on.match_id, over[0].match_id, over[2].match_id}
+        assert rig.heard.dropped_ids == [(over[1].match_id, Reason.NOT_OWNER_OF_SHARD)]
+        assert (await over[1].live()).is_over
+        assert len(rig.matches.loaded()) == 3
 
     async def test_a_match_that_is_dropped_is_loaded_anew(self) -> None:
         table = await played(5)
