@@ -133,12 +133,12 @@ INSIDE: Final[Mapping[str, str]] = {
         "SubmitCommand Decide Follow CreateRoom JoinRoom TakeSeat LeaveRoom AddBot RemoveBot "
         "KickSeat HandOverRoom SetReady StartMatch Rematch QuickMatch CancelQuickMatch "
         "CreateInvite AcceptInvite ListMyMatches SetDisplayName ListRooms WatchRooms GetRoom "
-        "WatchRoom GetPlayer BatchGetPlayers ResolvePlayer GetLeaderboard WatchProfile ListBots"
+        "WatchRoom GetPlayer BatchGetPlayers ResolvePlayer"
     ),
     "lobby": "CreateMatch AdmitGuest SeatBots",
     "timer": "FireDeadline Fire",
     "match_engine": "Arm",
-    "gateway lobby": "GetProfile ListCards",
+    "gateway lobby": "GetProfile ListCards GetLeaderboard WatchProfile ListBots",
     # An engine lets operators alone administer, even where the gateway calls as itself.
     "": (
         "PlayMatch WatchMatch FindMatches FreezeMatch ResumeMatch AbortMatch "
