@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any
 
 import grpc
-from google.protobuf.descriptor import MethodDescriptor
-from google.protobuf.message_factory import GetMessageClass
 
-from libs.chassis.status import RefusedError, refused
+from libs.chassis.status import refused
 from libs.kernel.ids import CommandId
 from libs.kernel.reasons import Reason
 from libs.kernel.shards import SHARDS
@@ -22,15 +19,14 @@ from libs.wire.commands import command_of
 from libs.wire.record import StoredRecord
 from libs.wire.refusals import refused_message
 from libs.wire.views import match_message
-from opolyx.engine.v1 import caller_pb2
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx.engine.v1 import engine_service_pb2_grpc as pb_grpc
 from opolyx.engine.v1 import shard_service_pb2 as shard_pb
 from opolyx.engine.v1 import shard_service_pb2_grpc as shard_grpc
-from opolyx.match.v1 import access_pb2, match_pb2, rule_set_pb2
+from opolyx.match.v1 import match_pb2, rule_set_pb2
 from opolyx.match.v1 import match_service_pb2 as match_pb
 from opolyx.match.v1 import match_service_pb2_grpc as match_grpc
-from services.gateway.allowed import ADMIN_SERVICE
+from tests.gateway.administered import Administered
 from tests.gateway.world import World, beat, cancel, refuse, refused_frame, seat_of, stored_message
 from tests.support.gateway import LiveMatch
 
@@ -40,18 +36,17 @@ Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class FakeEngine(
-    match_grpc.MatchServiceServicer, pb_grpc.EngineServiceServicer, shard_grpc.ShardServiceServicer
+    Administered,
+    match_grpc.MatchServiceServicer,
+    pb_grpc.EngineServiceServicer,
+    shard_grpc.ShardServiceServicer,
 ):
     """Does what an engine does, and what a test makes it do wrong.
 
     Attributes:
-        callers: on whose behalf unary calls were made, in order, by method.
         commands: every command frame that has come.
         attendance: what the gateway last said of each match.
         follows: every `Start`, in order.
-        administered: the calls of operators: methods, requests, and on whose behalf.
-        says: what it answers these with; an empty reply if nothing.
-        on_administered: called after each of them.
         credit: how many commands it grants.
         breaks_before, breaks_after: of so many commands the stream breaks off, before or after the
             command was carried out.
@@ -62,16 +57,13 @@ class FakeEngine(
     """
 
     def __init__(self, world: World) -> None:
+        super().__init__()
         self.world = world
         self.address = ""
-        self.callers: list[tuple[str, caller_pb2.Caller]] = []
         self.commands: list[pb.DecideRequest.CommandFrame] = []
         self.attendance: dict[str, pb.Attendance] = {}
         self.follows: list[pb.FollowRequest.Start] = []
         self.stops: list[str] = []
-        self.administered: list[tuple[str, Any, caller_pb2.Caller]] = []
-        self.says: Any = None
-        self.on_administered: Callable[[], None] = lambda: None
         self.credit = 64
         self.breaks_before = 0
         self.breaks_after = 0
@@ -111,28 +103,6 @@ class FakeEngine(
             except TimeoutError:
                 continue
 
-    # Administration.
-
-    def administration(self) -> grpc.GenericRpcHandler:
-        """Return what takes every call of operators."""
-        handlers: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
-            method.name: grpc.unary_unary_rpc_method_handler(
-                partial(self._administer, method),
-                GetMessageClass(method.input_type).FromString,
-                lambda response: response.SerializeToString(),
-            )
-            for method in ADMIN_SERVICE.methods
-        }
-        return grpc.method_handlers_generic_handler(ADMIN_SERVICE.full_name, handlers)
-
-    async def _administer(self, method: MethodDescriptor, request: Any, context: Context) -> Any:
-        self._note(context, method.name)
-        self.administered.append((method.name, request, self.callers[-1][1]))
-        self.on_administered()
-        if isinstance(self.says, RefusedError):
-            await refuse(context, self.says)
-        return self.says or GetMessageClass(method.output_type)()
-
     # Unary.
 
     async def _find(self, match_id: str, context: Context, method: str) -> LiveMatch:
@@ -142,12 +112,6 @@ class FakeEngine(
         if not self.world.shows(match_id, self.callers[-1][1]):
             await refuse(context, refused(Reason.MATCH_NOT_FOUND))
         return self.world.matches[match_id]
-
-    def _note(self, context: Context, method: str) -> None:
-        metadata = dict(context.invocation_metadata() or ())
-        caller = metadata.get("opolyx-caller-bin", b"")
-        assert isinstance(caller, bytes)
-        self.callers.append((method, caller_pb2.Caller.FromString(caller)))
 
     async def GetMatch(
         self, request: match_pb.GetMatchRequest, context: Context
@@ -285,7 +249,7 @@ class FakeEngine(
                 chain_hash=before[-1].hash,
                 head_sequence=live.match.sequence,
                 ended=live.has_ended,
-                watching=self._watching(match_id),
+                watching=self.world.watching(match_id),
             )
             await say(pb.FollowResponse(started=started))
             position = len(before)
@@ -302,11 +266,6 @@ class FakeEngine(
             match_id=match_id, refused=refused_message(refused(reason).told)
         )
         await say(pb.FollowResponse(stopped=stopped))
-
-    def _watching(self, match_id: str) -> access_pb2.Access.Watching.ValueType:
-        if match_id in self.world.private:
-            return access_pb2.Access.WATCHING_INVITED
-        return access_pb2.Access.WATCHING_EVERYBODY
 
     async def _push_record(
         self, live: LiveMatch, record: StoredRecord, say: Callable[[Any], Any]

@@ -14,7 +14,7 @@ from libs.wire.record import StoredRecord
 from libs.wire.refusals import refused_message
 from opolyx.engine.v1 import caller_pb2
 from opolyx.engine.v1 import engine_service_pb2 as pb
-from opolyx.match.v1 import refused_pb2
+from opolyx.match.v1 import access_pb2, refused_pb2
 from opolyx.record.v1 import stored_record_pb2 as record_pb
 from tests.support.gateway import LiveMatch
 
@@ -41,6 +41,12 @@ class World:
     def add(self, live: LiveMatch) -> LiveMatch:
         self.matches[live.match_id] = live
         return live
+
+    def watching(self, match_id: str) -> access_pb2.Access.Watching.ValueType:
+        """Return who may watch a match, as an engine says it."""
+        if match_id in self.private:
+            return access_pb2.Access.WATCHING_INVITED
+        return access_pb2.Access.WATCHING_EVERYBODY
 
     def shows(self, match_id: str, caller: caller_pb2.Caller) -> bool:
         """Tell whether there is such a match for *caller*."""

@@ -12,21 +12,24 @@ from libs.rules import commands as c
 from libs.rules import events as e
 from libs.rules import phases
 from libs.rules.clocks import open_deadlines
-from libs.rules.match import Match
-from libs.store.memory import Fault
 from libs.store.ports import Status
 from libs.wire.chain import follow
 from libs.wire.request_hash import operator_actor
 from opolyx.admin.v1 import admin_service_pb2 as pb
-from opolyx.match.v1 import access_pb2, match_pb2
-from services.match_engine.allowed import ADMIN_SERVICE
+from tests.match_engine.admin_rig import (
+    ABOUT_ONE,
+    ACTING,
+    BOSS,
+    METHODS,
+    a_request,
+    ask,
+    calls,
+    state,
+)
 from tests.match_engine.edge_rig import (
     UNKNOWN,
     Edge,
-    EdgeStore,
     a_bot,
-    a_command,
-    a_person,
     a_player,
     as_bot,
     as_nobody,
@@ -34,37 +37,6 @@ from tests.match_engine.edge_rig import (
     as_person,
     refusal,
 )
-from tests.match_engine.test_private_matches import create, watched_by
-from tests.support.waiting import until
-
-NO_TOKEN: Final = "x"  # noqa: S105 - of a page
-BOSS: Final = a_player()
-
-ACTING: Final = ("FreezeMatch", "ResumeMatch", "AbortMatch")
-ABOUT_ONE: Final = (*ACTING, "ReleaseMatch")
-METHODS: Final = [method.name for method in ADMIN_SERVICE.methods]
-
-
-def a_request(method: str, match_id: str = UNKNOWN, **fields: Any) -> Any:
-    """Return a request that is in order."""
-    if method in ACTING:
-        fields = {"command_id": a_command(), **fields}
-    if method in ABOUT_ONE:
-        fields = {"match_id": match_id, "reason": "a complaint", **fields}
-    return getattr(pb, f"{method}Request")(**fields)
-
-
-def ask(edge: Edge, request: Any, metadata: Any = None) -> Any:
-    """Call the method of a request, as an operator unless it is said who."""
-    method = request.DESCRIPTOR.name.removesuffix("Request")
-    behalf = as_operator(BOSS) if metadata is None else metadata
-    return getattr(edge.admin_as(), method)(request, metadata=behalf)
-
-
-async def calls(edge: Edge, **asked: Any) -> list[tuple[str, str, str]]:
-    """Return what was written down: methods, matches and outcomes, the latest first."""
-    listed = await ask(edge, pb.ListAdminCallsRequest(**asked))
-    return [(call.method, call.match_id, call.outcome) for call in listed.calls]
 
 
 class TestWhoMayCall:
@@ -123,6 +95,7 @@ class TestWhatMakesNoSense:
         assert await calls(edge) == []
 
 
+NO_TOKEN: Final = "x"  # noqa: S105 - of a page
 DERIVED: Final = "74738ff5-5367-5958-9aee-98fffdcd1876"
 
 
@@ -212,175 +185,6 @@ class TestAborting:
         assert (head.status, head.seq) == (Status.ABORTED, done.sequence)
         assert head.signed is not None
         assert (await state(edge, match_id)).winners == ()
-
-
-class TestTheJournal:
-    async def test_nothing_is_done_that_cannot_be_written_down(
-        self, edge: Edge, store: EdgeStore
-    ) -> None:
-        match_id = await edge.a_match(3)
-        before = await edge.head_of(match_id)
-        for method in ABOUT_ONE:
-            store.fault = Fault.UNAVAILABLE
-            told = await refusal(ask(edge, a_request(method, match_id)))
-            store.fault = None
-
-            assert told[:2] == (StatusCode.UNAVAILABLE, Reason.STORE_UNAVAILABLE)
-        assert await edge.head_of(match_id) == before
-        assert await calls(edge) == []
-
-    async def test_it_is_written_down_before_it_is_done(self, edge: Edge, store: EdgeStore) -> None:
-        match_id = await edge.a_match(3)
-        store.hold("append")
-        call = ask(edge, a_request("FreezeMatch", match_id))
-        await until(store.called("append", store.count("append") + 1))
-
-        assert await calls(edge) == [("FreezeMatch", match_id, "")]
-        call.cancel()
-        store.let_go("append")
-        await until(store.called("settle_call", 1))
-        assert await calls(edge) == [("FreezeMatch", match_id, "OK")]
-        assert (await state(edge, match_id)).frozen_at >= 0
-
-    async def test_an_outcome_that_cannot_be_written_stays_open(
-        self, edge: Edge, store: EdgeStore
-    ) -> None:
-        match_id = await edge.a_match(3)
-        store.hold("settle_call")
-        call = ask(edge, a_request("FreezeMatch", match_id))
-        await until(store.called("settle_call", 1))
-        store.fault = Fault.UNAVAILABLE
-        store.let_go("settle_call")
-
-        assert (await call).done.sequence > 0
-        store.fault = None
-        assert await calls(edge) == [("FreezeMatch", match_id, "")]
-
-    async def test_who_does_not_own_the_match_writes_nothing(self, edge: Edge) -> None:
-        match_id = await edge.a_match(3)
-        edge.is_ours = False
-
-        told = await refusal(ask(edge, a_request("FreezeMatch", match_id)))
-
-        assert told[1] == Reason.NOT_OWNER_OF_SHARD
-        assert await calls(edge) == []
-
-    async def test_calls_are_listed_by_match_and_by_operator_in_pages(self, edge: Edge) -> None:
-        one, two = await edge.a_match(1), await edge.a_match(1)
-        other = a_player()
-        await ask(edge, a_request("FreezeMatch", one))
-        await ask(edge, a_request("FreezeMatch", two))
-        await ask(edge, a_request("ResumeMatch", one), as_operator(other))
-        request, found = pb.ListAdminCallsRequest(page_size=1), []
-        while True:
-            page = await ask(edge, request)
-            found += page.calls
-            if not page.next_page_token:
-                break
-            request.page_token = page.next_page_token
-
-        assert [(call.operator_id, call.match_id) for call in found] == [
-            (other, one),
-            (BOSS, two),
-            (BOSS, one),
-        ]
-        assert [call.number for call in found] == [3, 2, 1]
-        assert all((call.reason, call.at_ms > 0) == ("a complaint", True) for call in found)
-        assert len(await calls(edge, match_id=one)) == 2
-        assert len(await calls(edge, operator_id=other)) == 1
-        assert len(await calls(edge, operator_id=other, match_id=two)) == 0
-
-
-class TestFindMatches:
-    async def ids(self, edge: Edge, **asked: Any) -> list[str]:
-        request, found = pb.FindMatchesRequest(page_size=2, **asked), []
-        while True:
-            page = await ask(edge, request)
-            found += [each.summary.match_id for each in page.matches]
-            if not page.next_page_token:
-                return found
-            request.page_token = page.next_page_token
-
-    async def test_matches_are_found_by_all_that_is_asked(self, edge: Edge) -> None:
-        player = a_player()
-        made = []
-        for n in range(5):
-            edge.clock.advance(1)
-            rule_set = "opolyx.speed@2" if n % 2 else "opolyx.classic@2"
-            made.append(await edge.create([a_person(player), a_bot()], rule_set))
-        await ask(edge, a_request("FreezeMatch", made[0]))
-        await ask(edge, a_request("AbortMatch", made[1]))
-        await edge.store.quarantine(made[2], "a test")
-        statuses = match_pb2.MatchSummary.Status
-
-        assert await self.ids(edge) == made[::-1]
-        assert await self.ids(edge, player_id=player) == made[::-1]
-        assert await self.ids(edge, player_id=a_player()) == []
-        assert await self.ids(edge, rule_set="opolyx.speed@2") == [made[3], made[1]]
-        assert await self.ids(edge, match_id=made[4]) == [made[4]]
-        assert await self.ids(edge, match_id=UNKNOWN) == []
-        assert await self.ids(edge, status=statuses.STATUS_FROZEN) == [made[0]]
-        assert await self.ids(edge, status=statuses.STATUS_ENDED) == [made[1]]
-        assert await self.ids(edge, status=statuses.STATUS_QUARANTINED) == [made[2]]
-        assert await self.ids(edge, status=statuses.STATUS_RUNNING) == [made[4], made[3]]
-        both = {"status": statuses.STATUS_RUNNING, "rule_set": "opolyx.speed@2"}
-        assert await self.ids(edge, **both, player_id=player) == [made[3]]
-
-    async def test_private_ones_too_and_it_is_said_how_private(self, edge: Edge) -> None:
-        made = {await create(edge, watched_by(n)): n for n in (1, 2, 3)}
-
-        found = (await ask(edge, pb.FindMatchesRequest())).matches
-
-        assert {each.summary.match_id: each.watching for each in found} == made
-        assert access_pb2.Access.WATCHING_SEATS in made.values()
-
-
-class TestQuarantine:
-    async def test_what_is_in_is_listed_by_id_with_what_is_wrong(self, edge: Edge) -> None:
-        made = sorted([await edge.a_match(2) for _ in range(3)])
-        for n, match_id in enumerate(made):
-            await edge.store.quarantine(match_id, f"fault {n}")
-        first = await ask(edge, pb.ListQuarantinedMatchesRequest(page_size=2))
-        request = pb.ListQuarantinedMatchesRequest(page_token=first.next_page_token)
-        second = await ask(edge, request)
-
-        found = [*first.matches, *second.matches]
-        assert len(first.matches) == 2
-        assert not second.next_page_token
-        assert [(each.match_id, each.cause) for each in found] == [
-            (match_id, f"fault {n}") for n, match_id in enumerate(made)
-        ]
-        assert [each.sequence for each in found] == [await edge.head_of(each) for each in made]
-        assert {each.since_ms for each in found} == {edge.clock.now_ms()}
-
-    async def test_it_is_lifted_if_all_checks_out_and_stays_if_not(self, edge: Edge) -> None:
-        match_id = await edge.a_match(20)
-        records = edge.store._streams[match_id]._records
-        good = records[7]
-        edge.matches.drop_all(Reason.NOT_OWNER_OF_SHARD)
-        records[7] = good._replace(data=good.data + b"\0")
-        await refusal(ask(edge, a_request("FreezeMatch", match_id)))
-
-        _, reason, facts = await refusal(ask(edge, a_request("ReleaseMatch", match_id)))
-        still = (await ask(edge, pb.ListQuarantinedMatchesRequest())).matches
-        records[7] = good
-        released = await ask(edge, a_request("ReleaseMatch", match_id))
-
-        assert reason == Reason.MATCH_QUARANTINED
-        assert facts == {"cause": still[0].cause}
-        assert [each.match_id for each in still] == [match_id]
-        assert released.sequence == await edge.head_of(match_id)
-        assert not (await ask(edge, pb.ListQuarantinedMatchesRequest())).matches
-        await edge.play(match_id, 3)
-        assert [outcome for *_, outcome in await calls(edge)] == [
-            "OK",
-            Reason.MATCH_QUARANTINED,
-            Reason.MATCH_QUARANTINED,
-        ]
-
-
-async def state(edge: Edge, match_id: MatchId) -> Match:
-    return (await edge.decider.read(match_id)).match
 
 
 async def hash_of(edge: Edge, match_id: MatchId) -> bytes:

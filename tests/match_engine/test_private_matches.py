@@ -15,7 +15,6 @@ from libs.store.access import Access, Label, Watching
 from libs.store.memory import Fault
 from libs.store.ports import Fenced
 from libs.wire.commands import message_of
-from libs.wire.writers import spec_message
 from opolyx.match.v1 import access_pb2, match_pb2
 from opolyx.match.v1 import match_service_pb2 as pb
 from services.match_engine import labelling
@@ -24,7 +23,6 @@ from tests.match_engine.edge_rig import (
     UNKNOWN,
     Edge,
     a_command,
-    a_person,
     a_player,
     as_bot,
     as_nobody,
@@ -34,9 +32,10 @@ from tests.match_engine.edge_rig import (
 )
 from tests.match_engine.loads import stream_of
 from tests.match_engine.rig import Rig, Table, new_match, refused_as
+from tests.match_engine.watched import OTHER, SEATED, create, watched_by
 from tests.support.waiting import until
 
-SEATED, OTHER, GUEST = a_player(), a_player(), a_player()
+GUEST = a_player()
 
 CALLERS: Final[dict[str, Any]] = {
     "seat": as_person(SEATED),
@@ -70,21 +69,6 @@ READS: Final[dict[str, Callable[[str], Any]]] = {
     ),
 }
 """Every call about one match; what it is refused with otherwise is not for here."""
-
-
-def watched_by(watching: int, *guests: str) -> access_pb2.Access:
-    """Return an access as a lobby sends it, of a newer release perhaps."""
-    access = access_pb2.Access.FromString(bytes([0x08, watching]))
-    access.guest_ids.extend(sorted(guests))
-    return access
-
-
-async def create(edge: Edge, access: access_pb2.Access) -> MatchId:
-    request = new_match(MatchId(fresh_id(edge.clock.now_ms())), bots=0)
-    request.seats.extend(spec_message(a_person(player)) for player in (SEATED, OTHER))
-    request.access.CopyFrom(access)
-    await edge.matches_as("lobby").CreateMatch(request)
-    return MatchId(request.match_id)
 
 
 async def outcome(edge: Edge, method: str, match_id: str, who: str) -> Any:

@@ -182,7 +182,7 @@ class DirectoryContract:
     async def test_a_quarantined_match_keeps_its_first_reason_until_it_is_released(
         self, rig: Rig
     ) -> None:
-        match_id, other = sorted([await rig.begin(events=4), await rig.begin()])
+        match_id, other = sorted([await rig.begin(events=4), await rig.begin(events=4)])
         await rig.store.quarantine(match_id, "the chain is broken")
         await rig.store.quarantine(match_id, "still broken")
         await rig.store.quarantine(other, "broken too")
