@@ -109,6 +109,20 @@ class Nonsense:
             data[self._dice.below(len(data))] = self._dice.below(256)
         return bytes(data)
 
+    def change(self, message: Message) -> None:
+        """Give one field of a message another value, or none, and leave the others alone."""
+        fields = message.DESCRIPTOR.fields
+        if not fields:
+            return
+        field = fields[self._dice.below(len(fields))]
+        message.ClearField(field.name)
+        other = type(message)()
+        self.fill(other)
+        for each in fields:
+            if each.name != field.name:
+                other.ClearField(each.name)
+        message.MergeFrom(other)
+
     def fill(self, message: Message, depth: int = 0) -> None:
         """Give some of the fields of a message values, of which some make sense."""
         for field in message.DESCRIPTOR.fields:

@@ -8,14 +8,19 @@ from typing import Final
 
 import grpc
 
+from libs.bots.strengths import STRENGTHS
+from libs.rules import commands as c
 from libs.rules import phases
+from libs.rules.legal import LegalCommands
+from libs.rules.match import Match
+from libs.rules.views import View
 from libs.simulation.auditing import audit
 from libs.wire.chain import follow
 from libs.wire.commands import message_of
 from opolyx.match.v1 import match_service_pb2 as pb
 from opolyx.match.v1.command_pb2 import Command
 from tests.e2e.methods import Nonsense
-from tests.e2e.rig import Stage, Table, choice, refusal_of
+from tests.e2e.rig import Stage, Table, refusal_of
 from tests.fuzz.families import BUGS
 from tests.support.calling import Client, new_id
 from tests.support.walks import Dice
@@ -75,8 +80,9 @@ async def _fuzz_match(table: Table, played: Played, count: int, dice: Dice) -> s
         if match.phase == phases.ENDED:
             break
         seat = match.pending_seats()[0]
-        moved = message_of(choice(match, seat))
-        told |= await _give(table, table.people[seat], moved, played)
+        moved = choice(match, seat)
+        if moved is not None:
+            told |= await _give(table, table.people[seat], message_of(moved), played)
         for _ in range(BETWEEN):
             command = _random(nonsense, dice)
             told |= await _give(table, table.people[dice.below(2)], command, played)
@@ -96,6 +102,11 @@ async def _give(table: Table, person: Client, command: Command, played: Played) 
         return set()
     played.accepted += 1
     return {request.command_id}
+
+
+def choice(match: Match, seat: int) -> c.SeatCommand | None:
+    """Return what a bot would do that somebody waits for; None if it would let the time pass."""
+    return STRENGTHS["novice"](View(match, seat), LegalCommands(match, seat))
 
 
 def _random(nonsense: Nonsense, dice: Dice) -> Command:

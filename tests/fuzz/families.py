@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle, islice, product
 from typing import Final
 
 import grpc
 from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.message_factory import GetMessageClass
 from grpc import StatusCode
 
+from tests.e2e.matrix import request_for
 from tests.e2e.methods import Metadata, Nonsense, sent
 from tests.e2e.rig import refusal_of
 from tests.fuzz.mutating import mutated
@@ -55,7 +57,7 @@ class Nonsensical:
         count: how many messages.
         seed: of the dice.
         callers: who sends them, in turn.
-        ids: of what there is, so that some of it is nearly right.
+        ids: of what there is, by the names of fields, so that some of it is nearly right.
 
     """
 
@@ -63,7 +65,7 @@ class Nonsensical:
     count: int
     seed: int
     callers: Sequence[Metadata]
-    ids: Sequence[str]
+    ids: Mapping[str, str]
 
 
 async def fuzz(
@@ -71,12 +73,13 @@ async def fuzz(
 ) -> Outcome:
     """Send nonsense to *methods* in turn."""
     dice = Dice(what.seed)
-    nonsense = Nonsense(dice, what.ids)
+    nonsense = Nonsense(dice, list(what.ids.values()))
     outcome = Outcome()
     # Every caller for every method, before any of them again.
     turns = islice(cycle(product(what.callers, methods)), what.count)
     calls = (
-        (caller, method, _message(nonsense, method, what.kind, dice)) for caller, method in turns
+        (caller, method, _message(nonsense, method, what.kind, dice, what.ids))
+        for caller, method in turns
     )
 
     async def send() -> None:
@@ -87,9 +90,23 @@ async def fuzz(
     return outcome
 
 
-def _message(nonsense: Nonsense, method: MethodDescriptor, kind: str, dice: Dice) -> bytes:
-    data = nonsense.of(method)
-    return mutated(data, dice) if kind == "bytes" else data
+def _message(
+    nonsense: Nonsense,
+    method: MethodDescriptor,
+    kind: str,
+    dice: Dice,
+    given: Mapping[str, str],
+) -> bytes:
+    """Return what is sent: of each kind, half begins as a request that makes sense."""
+    makes_sense = dice.below(2)
+    if kind == "bytes":
+        data = request_for(method, given) if makes_sense else nonsense.of(method)
+        return mutated(data, dice)
+    if not makes_sense:
+        return nonsense.of(method)
+    message = GetMessageClass(method.input_type).FromString(request_for(method, given))
+    nonsense.change(message)
+    return message.SerializeToString()
 
 
 def _note(

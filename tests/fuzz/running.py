@@ -66,14 +66,17 @@ async def fuzz_all(
     """
     onlookers, other = await _onlookers(stage), await stage.table()
     player_id = (await onlookers.table.match()).seats[0].spec.player
-    ids = [onlookers.table.match_id, player_id, onlookers.room.room_id]
-    strangers = [stage.person().metadata, stage.person().metadata, stage.nobody().metadata]
+    ids = {
+        "match_id": onlookers.table.match_id,
+        "player_id": player_id,
+        "room_id": onlookers.room.room_id,
+    }
+    strangers: list[Metadata] = [stage.person().metadata for _ in range(4)]
     for name in families:
-        callers: list[Metadata] = strangers
-        known = ids
+        callers, known = strangers, ids
         if name == ADMIN:
-            callers = [*strangers, stage.person("fuzzer", "operator").metadata]
-            known = [other.match_id, player_id]
+            callers = [stage.person("fuzzer", "operator").metadata]
+            known = {**ids, "match_id": other.match_id}
         for kind in KINDS:
             what = Nonsensical(kind=kind, count=count, seed=seed, callers=callers, ids=known)
             yield Found(name, kind, await fuzz(stage.channel, FAMILIES[name], what))
