@@ -140,6 +140,8 @@ def open_channel(
         ("grpc.max_receive_message_length", BYTES_MAX),
         ("grpc.keepalive_time_ms", 20_000),
         ("grpc.keepalive_timeout_ms", 10_000),
+        # This is what counts for a connection that is silent, and is a minute by itself.
+        ("grpc.http2.ping_timeout_ms", 10_000),
         ("grpc.keepalive_permit_without_calls", 1),
         # By itself grpc waits longer and longer, up to two minutes: for a neighbour that restarts
         # in seconds, in a match whose deadlines are ten.

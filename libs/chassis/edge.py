@@ -8,8 +8,8 @@ never made is counted and ended like any other.
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import aclosing, suppress
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn, TypeAlias, TypeVar, cast
 
@@ -92,6 +92,7 @@ class Edge(grpc.aio.ServerInterceptor):
         self._settings = terms.settings
         self._operational = {**OPERATIONAL, **terms.operational}
         self._handlers: dict[str, Handler] = {}
+        self._calls = 0
         self._unary_calls = 0
         self._streams: set[Call] = set()
         self._is_draining = False
@@ -160,7 +161,8 @@ class Edge(grpc.aio.ServerInterceptor):
                     response = await behaviour(stream.requests(), stream)
                 else:
                     request = await self._request(context, read)
-                    response = await self._in_time(behaviour(request, context), context)
+                    with self._working(method):
+                        response = await self._in_time(behaviour(request, context), context)
                 # A handler that has set another code has nothing to say.
                 return write(response) if _code(context) is StatusCode.OK else b""
 
@@ -214,6 +216,22 @@ class Edge(grpc.aio.ServerInterceptor):
             raise malformed("is missing")
         return read(data)
 
+    @contextmanager
+    def _working(self, method: Method) -> Iterator[None]:
+        """Count a unary call while it is handled.
+
+        Raises:
+            RefusedError: OVERLOADED, too many are.
+
+        """
+        if self._unary_calls >= self._settings.unary_calls_max and not method.is_infrastructure:
+            raise refused(Reason.OVERLOADED)
+        self._unary_calls += 1
+        try:
+            yield
+        finally:
+            self._unary_calls -= 1
+
     async def _in_time(self, response: Awaitable[T], context: Context) -> T:
         limit_s = self._settings.unary_timeout_s
         left_s: float | None = context.time_remaining()
@@ -251,7 +269,9 @@ class Edge(grpc.aio.ServerInterceptor):
         self, call: Call, metadata: Mapping[str, str | bytes], context: Context
     ) -> None:
         door, peer = self._terms.door, context.peer()
-        if len(self._streams) > self._settings.streams_max and call.method.is_stream:
+        # What is open and asks for nothing takes nobody's place among the calls that are handled.
+        opened = len(self._streams) if call.method.is_stream else self._calls
+        if opened > self._settings.streams_max:
             raise refused(Reason.OVERLOADED)
         if call.method.is_infrastructure:
             if call.method.is_stream:
@@ -259,8 +279,6 @@ class Edge(grpc.aio.ServerInterceptor):
             return
         if self._is_draining and call.method.is_stream:
             raise refused(Reason.GOING_AWAY)
-        if self._unary_calls > self._settings.unary_calls_max and not call.method.is_stream:
-            raise refused(Reason.OVERLOADED)
         made_by = await door.admit(call.method.name, metadata, peer)
         set_caller(made_by)
         logs.bind(caller=made_by.kind)
@@ -312,7 +330,7 @@ class Edge(grpc.aio.ServerInterceptor):
             self._no_streams.clear()
             _STREAMS_OPEN.labels(self._service, call.method.name).inc()
         else:
-            self._unary_calls += 1
+            self._calls += 1
 
     def _close(self, call: Call, context: Context, span: Span) -> None:
         took_s = call.close()
@@ -328,7 +346,7 @@ class Edge(grpc.aio.ServerInterceptor):
             _STREAMS_OPEN.labels(self._service, call.method.name).dec()
             _STREAMS.labels(*labels).inc()
         else:
-            self._unary_calls -= 1
+            self._calls -= 1
             _DURATION.labels(*labels).observe(took_s)
         if call.reason:
             _REFUSALS.labels(self._service, call.reason).inc()

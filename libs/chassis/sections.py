@@ -107,10 +107,14 @@ class ServerSettings(Section):
     """How long a unary call may take, whatever deadline its caller set or forgot."""
 
     unary_calls_max: Annotated[int, Field(ge=1)] = 1_000
-    """How many unary calls may be going on at once; more are OVERLOADED."""
+    """How many unary calls may be handled at once; more are OVERLOADED."""
 
     streams_max: Annotated[int, Field(ge=1)] = 10_000
-    """How many streams may be open at once; more are OVERLOADED."""
+    """How many streams may be open at once, and how many other calls; more are OVERLOADED."""
+
+    keepalive_s: Seconds = 20.0
+    """After how long of silence a connection is asked whether the other side is still there. It may
+    take half as long to answer, and to say what it wants when it is new."""
 
     connection_idle_s: Seconds | None = None
     """How long a connection may be without a call before it is closed; for ever if not set."""
@@ -118,7 +122,7 @@ class ServerSettings(Section):
     streams_per_connection: Annotated[int, Field(ge=1)] | None = None
     """How many calls one connection carries at a time; others wait in the client."""
 
-    request_timeout_s: Seconds = 10.0
+    request_timeout_s: Seconds = 5.0
     """How long a call may be open before its request, or the first message of it, is there
     (start)."""
 

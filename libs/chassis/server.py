@@ -21,9 +21,7 @@ CORE_BYTES_MIN: Final = 4 * 1024 * 1024
 STOP_S: Final = 5.0
 """How long unary calls may take to end, after the streams have (start)."""
 
-_KEEPALIVE_MS: Final = 20_000
 _PING_INTERVAL_MS: Final = 5_000
-_HANDSHAKE_MS: Final = 10_000
 _HEALTH_S: Final = 1.0
 
 _log: Final = logs.get()
@@ -136,17 +134,20 @@ class GrpcServer:
 
 def _options(terms: Terms) -> list[tuple[str, Any]]:
     settings = terms.settings
+    keepalive_ms = int(settings.keepalive_s * 1000)
     options: list[tuple[str, Any]] = [
         # Two servers that share a port would share its calls too, without a word.
         ("grpc.so_reuseport", 0),
         ("grpc.max_receive_message_length", max(CORE_BYTES_MIN, 2 * _bytes_max(terms))),
         # A token that is too long is refused here, and not by grpc without a reason.
         ("grpc.max_metadata_size", 4 * SIZE_MAX),
-        ("grpc.keepalive_time_ms", _KEEPALIVE_MS),
-        ("grpc.keepalive_timeout_ms", _KEEPALIVE_MS // 2),
+        ("grpc.keepalive_time_ms", keepalive_ms),
+        ("grpc.keepalive_timeout_ms", keepalive_ms // 2),
+        # This is what counts for a connection that is silent, and is a minute by itself.
+        ("grpc.http2.ping_timeout_ms", keepalive_ms // 2),
         ("grpc.http2.min_ping_interval_without_data_ms", _PING_INTERVAL_MS),
         ("grpc.keepalive_permit_without_calls", 1),
-        ("grpc.server_handshake_timeout_ms", _HANDSHAKE_MS),
+        ("grpc.server_handshake_timeout_ms", keepalive_ms // 2),
     ]
     if settings.connection_idle_s is not None:
         options.append(("grpc.max_connection_idle_ms", int(settings.connection_idle_s * 1000)))

@@ -246,7 +246,7 @@ _KEPT: Final = (
         "calls",
         "server",
         Reason.OVERLOADED,
-        "How many calls without a stream may be going on.",
+        "How many calls without a stream may be handled at once.",
     ),
     _Kept(
         "streams_per_server",

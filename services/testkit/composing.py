@@ -38,6 +38,9 @@ _SETTINGS: Final = {
     # Nobody is to be limited, and no engine to lose its lease, on a machine that is busy.
     "OPOLYX_GATEWAY__RATE__PER_S": "100000",
     "OPOLYX_GATEWAY__RATE__BURST": "100000",
+    "OPOLYX_GATEWAY__ROOM_RATE__PER_MINUTE": "100000",
+    "OPOLYX_GATEWAY__ROOM_RATE__BURST": "100000",
+    "OPOLYX_GATEWAY__STREAMS_PER_PERSON": "100000",
     "OPOLYX_MATCH_ENGINE__LEASE_TTL_S": "7200",
     "OPOLYX_MATCH_ENGINE__LEASE_TRUST_S": "3600",
     # Whoever leaves a stream open at the end is not waited for.

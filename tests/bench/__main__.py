@@ -3,7 +3,7 @@
 Name some of the measurements to make only these. Those of one process are CPU time, medians of
 several runs, and beside each stands its ratio to the calibration loop, which is what may be
 compared. Those of the whole system, `serve` and `parts`, stand beside the least that a call and a
-commit could have taken in the same seconds; `watch` and `recover` are times alone.
+commit could have taken in the same seconds; `watch`, `recover` and `hostile` are figures alone.
 """
 
 import gc
@@ -23,6 +23,7 @@ from libs.simulation.keeping import KEY_FILE, Recording, simulation_key, write_k
 from libs.simulation.playing import run_match, set_up
 from libs.wire.chain import rebuild
 from libs.wire.record import StoredRecord
+from tests.bench.hostile import hostile
 from tests.bench.measuring import RUNS, Measured, calibrate, measure
 from tests.bench.serving import parts, serve
 from tests.bench.watching import recover, watch
@@ -146,9 +147,10 @@ BENCHES: Final[dict[str, Callable[[], None]]] = {
     "parts": parts,
     "watch": watch,
     "recover": recover,
+    "hostile": hostile,
 }
 
-SERVING: Final = ("serve", "parts", "watch", "recover")
+SERVING: Final = ("serve", "parts", "watch", "recover", "hostile")
 """Those that need the whole system, and a minute each."""
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.bench.__main__ import BENCHES, SERVING, main
+from tests.bench.hostile import ATTACKS, hostile
 from tests.bench.serving import Scale, parts, serve
 from tests.bench.telling import quantile
 from tests.bench.watching import Audience, recover, watch
@@ -50,6 +51,15 @@ def test_being_away_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     recover(Audience(kills=1))
 
     assert "1 kills -9" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.postgres
+def test_what_hostile_clients_cost_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    hostile(20)
+
+    printed = capsys.readouterr().out
+    assert [name for name in ATTACKS if f"    {name} " not in printed] == []
 
 
 def test_a_quantile_is_one_of_the_figures() -> None:

@@ -201,10 +201,13 @@ async def stream_write_seconds(rig: Rig, _: float) -> Told:
 async def calls_per_server(rig: Rig, value: float) -> Told:
     assert value == 1
     nobody = rig.nobody()
-    held: Any = rig.channel.stream_unary("/opolyx.match.v1.MatchService/GetRuleSet")()
+    ann = rig.client("ann")
+    rig.neighbours.gate.clear()
+    held = asyncio.create_task(ann.call(ann.progression.GetProfile, GET))
     await until(lambda: rig.server._edge._unary_calls == 1)
     reason = await told(nobody.call(nobody.match.ListRuleSets, match_pb.ListRuleSetsRequest()))
-    held.cancel()
+    rig.neighbours.gate.set()
+    await held
     return reason
 
 

@@ -36,7 +36,11 @@ PLAYERS: Final = 3
 MOVES: Final = 5
 """Records that each player sees between two kills, at least."""
 VICTIMS: Final = ("process", "postgres", "both")
-PASSING: Final = (StatusCode.UNAVAILABLE, StatusCode.DEADLINE_EXCEEDED)
+PASSING: Final = (
+    StatusCode.UNAVAILABLE,
+    StatusCode.DEADLINE_EXCEEDED,
+    StatusCode.RESOURCE_EXHAUSTED,
+)
 CLOCK: Final = SystemClock()
 
 T = TypeVar("T")
