@@ -10,6 +10,7 @@ import asyncpg
 import pytest
 
 from libs.kernel.ids import CommandId
+from libs.store.access import Label
 from libs.store.connections import Connections
 from libs.store.ports import (
     FIRST_FENCE,
@@ -22,7 +23,7 @@ from libs.store.postgres_ownership import PostgresOwnership
 from tests.store.contract import MatchStoreContract
 from tests.store.contract_ownership import OwnershipContract, OwnershipRig
 from tests.store.postgres_rig import PostgresRig, postgres_rig
-from tests.store.records import a_record
+from tests.store.records import a_command_id, a_match_id, a_record
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.postgres
@@ -79,6 +80,23 @@ async def test_a_look_waits_for_an_append_in_its_transaction_and_gives_way(
 
     assert await looking == Conflict()
     assert await rig.bound(match_id) == 60
+
+
+async def test_a_match_that_the_release_before_makes_waits_for_its_label(
+    rig: PostgresRig,
+) -> None:
+    match_id, record = a_match_id(), a_record(1, 2)
+    stored = record.stored
+    await rig.connections.fetch(
+        _CREATE_BEFORE, match_id, stored.hash, record.command_id, stored.data
+    )
+
+    waiting = dict(await rig.store.unlabelled())
+
+    assert waiting[match_id] == stored
+    assert await rig.store.label(match_id) == Label("", ())
+    await rig.store.put_label(match_id, Label("classic", (a_command_id(),)))
+    assert match_id not in dict(await rig.store.unlabelled())
 
 
 async def test_an_append_without_a_reply_in_time_is_unknown_and_its_connection_is_gone(
@@ -190,6 +208,10 @@ _LAPSE = """
 """
 _APPEND = """
     SELECT match_engine.append($1, 1, 1, 2, $3, $2, $3, 'bytes', 50, 60, 'live', NULL, NULL)
+"""
+_CREATE_BEFORE = """
+    SELECT match_engine.create_match(
+        $1, 1::smallint, 2, $2, 1, $3, $2, $4, 50, NULL, 'a-key', 'sealed')
 """
 _WAITING = """
     SELECT FROM pg_stat_activity
