@@ -1,9 +1,12 @@
 """Options of commands that ask a running system."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
+
+PLAYER: Final = "ada"
+"""Who somebody is, where they don't say."""
 
 AddressOption = Annotated[
     str | None,
@@ -22,4 +25,7 @@ TokenFileOption = Annotated[
         help="A token for those who must have one; a development token by default.",
         show_default=False,
     ),
+]
+PlayerOption = Annotated[
+    str, typer.Option("--player", metavar="NAME", help="Who you are, by a development token.")
 ]

@@ -60,6 +60,12 @@ def spell_plain(value: Any) -> str:
 
 def write_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write rows under a header, numbers to the right; the same on a terminal and in a pipe."""
+    for line in table_lines(header, rows):
+        typer.echo(line)
+
+
+def table_lines(header: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """Return the lines of a table, see `write_table`."""
     cells = [[_spell(cell) for cell in row] for row in rows]
     table = [list(header), *cells]
     widths = [max(len(row[column]) for row in table) for column in range(len(header))]
@@ -67,12 +73,14 @@ def write_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None
         bool(cells) and all(_is_numeric(row[column]) for row in cells)
         for column in range(len(header))
     ]
+    lines = []
     for row in table:
         line = (
             cell.rjust(width) if right else cell.ljust(width)
             for cell, width, right in zip(row, widths, is_number, strict=True)
         )
-        typer.echo("  ".join(line).rstrip())
+        lines.append("  ".join(line).rstrip())
+    return lines
 
 
 def render(value: Any, indent: str = "") -> str:

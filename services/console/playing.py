@@ -5,6 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
+from libs.bots.strengths import STRENGTHS
 from libs.rules.rule_sets import CLASSIC_2, RULE_SETS
 from services.console.exits import NOT_FOUND, USAGE, stop
 
@@ -38,12 +39,23 @@ def fresh_seed() -> int:
     return time_ns() // NS_PER_MS % _SEEDS
 
 
-def check_table(rule_set_id: str, seats: int) -> None:
-    """End the command unless there are such rules, for so many seats."""
-    rules = RULE_SETS.get(rule_set_id)
-    if rules is None:
+def check_rule_set(rule_set_id: str) -> None:
+    """End the command unless there are such rules."""
+    if rule_set_id not in RULE_SETS:
         known = ", ".join(RULE_SETS)
         stop(f"no rule set is called {rule_set_id}; known are {known}", NOT_FOUND)
-    if seats not in rules.seats:
-        allowed = ", ".join(map(str, rules.seats))
+
+
+def check_strength(strength: str) -> None:
+    """End the command unless there is such a bot."""
+    if strength not in STRENGTHS:
+        stop(f"no bot is called {strength}; there are {', '.join(STRENGTHS)}", USAGE)
+
+
+def check_table(rule_set_id: str, seats: int) -> None:
+    """End the command unless there are such rules, for so many seats."""
+    check_rule_set(rule_set_id)
+    allowed_seats = RULE_SETS[rule_set_id].seats
+    if seats not in allowed_seats:
+        allowed = ", ".join(map(str, allowed_seats))
         stop(f"{rule_set_id} is for {allowed} seats, not {seats}", USAGE)

@@ -1,0 +1,1 @@
+"""What the commands about rooms and people share: how they ask, and how they print."""
