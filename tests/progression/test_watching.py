@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from opolyx.progression.v1 import profile_pb2
-from opolyx.progression.v1 import progression_service_pb2 as pb
-from opolyx.progression.v1.progression_service_pb2_grpc import ProgressionServiceStub
 
 from libs.chassis.together import cancel_all
 from libs.kernel.ids import PlayerId
 from libs.kernel.reasons import Reason
 from libs.store.connections import Connections
+from opolyx.progression.v1 import profile_pb2
+from opolyx.progression.v1 import progression_service_pb2 as pb
+from opolyx.progression.v1.progression_service_pb2_grpc import ProgressionServiceStub
 from services.progression.profiles import Profiles
 from services.progression.watching import Watcher
 from tests.progression.asking import refusal
