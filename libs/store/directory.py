@@ -107,8 +107,11 @@ class Quarantined(NamedTuple):
 class Administration(Protocol):
     """Keeps what operators ask for, and shows the quarantine. Raises `StoreUnavailableError`."""
 
-    async def note_call(self, asked: NewCall) -> int:
-        """Write down what is asked for, before it is done; returns its number."""
+    async def note_call(self, asked: NewCall, outcome: str = "") -> int:
+        """Write down what is asked for, and what became of it if that is known; returns a number.
+
+        What changes something is written down before it is done, and settled afterwards.
+        """
         ...
 
     async def settle_call(self, number: int, outcome: str) -> None:

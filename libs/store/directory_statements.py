@@ -75,8 +75,9 @@ UNLABELLED: Final = f"""
 PUT_LABEL: Final = "SELECT match_engine.put_label($1, $2, $3, $4, $5)"
 
 NOTE_CALL: Final = """
-    INSERT INTO match_engine.admin_call (operator_id, method, match_id, command_id, reason)
-    VALUES ($1, $2, $3, $4, $5) RETURNING number
+    INSERT INTO match_engine.admin_call
+        (operator_id, method, match_id, command_id, reason, outcome)
+    VALUES ($1, $2, $3, $4, $5, $6) RETURNING number
 """
 
 SETTLE_CALL: Final = "UPDATE match_engine.admin_call SET outcome = $2 WHERE number = $1"

@@ -71,11 +71,11 @@ class MemoryDirectory(ABC):
         if stream is not None and stream.label is None:
             stream.put_label(label)
 
-    async def note_call(self, asked: NewCall) -> int:
+    async def note_call(self, asked: NewCall, outcome: str = "") -> int:
         """Write down what is asked for. See `Administration.note_call`."""
         await self._answer("note_call")
         number = len(self._calls) + 1
-        self._calls.append(AdminCall(number, asked, self._clock.now_ms(), ""))
+        self._calls.append(AdminCall(number, asked, self._clock.now_ms(), outcome))
         return number
 
     async def settle_call(self, number: int, outcome: str) -> None:

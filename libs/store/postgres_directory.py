@@ -54,9 +54,9 @@ class PostgresDirectory:
         """Label a match. See `Directory.put_label`."""
         await self._connections.fetch(sql.PUT_LABEL, match_id, *written(label))
 
-    async def note_call(self, asked: NewCall) -> int:
+    async def note_call(self, asked: NewCall, outcome: str = "") -> int:
         """Write down what is asked for. See `Administration.note_call`."""
-        row = await self._connections.fetchrow(sql.NOTE_CALL, *asked)
+        row = await self._connections.fetchrow(sql.NOTE_CALL, *asked, outcome)
         assert row is not None
         number: int = row["number"]
         return number

@@ -104,8 +104,7 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
     async def FindMatches(
         self, request: pb.FindMatchesRequest, context: Context
     ) -> pb.FindMatchesResponse:
-        _operator()
-        checks = Checks()
+        operator_id, checks = _operator(), Checks()
         limit = checks.page_size(request.page_size)
         for field in ("match_id", "player_id"):
             if getattr(request, field):
@@ -124,20 +123,23 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
             rule_set=request.rule_set or None,
         )
         before = MatchId(position) if position else None
-        found = await self._listing.found(wanted, before=before, limit=limit)
+        asked = NewCall(operator_id, "FindMatches", wanted.match_id, None, "")
+        found = await self._journal.look(
+            asked, lambda: self._listing.found(wanted, before=before, limit=limit)
+        )
         token = next_page_token(request, found.next_before) if found.next_before else ""
         return pb.FindMatchesResponse(matches=found.matches, next_page_token=token)
 
     async def ListQuarantinedMatches(
         self, request: pb.ListQuarantinedMatchesRequest, context: Context
     ) -> pb.ListQuarantinedMatchesResponse:
-        _operator()
-        checks = Checks()
+        operator_id, checks = _operator(), Checks()
         limit = checks.page_size(request.page_size)
         position = page_position(request, checks, is_uuid)
         checks.finish()
         after = MatchId(position) if position else None
-        found = await self._store.quarantined(after, limit + 1)
+        asked = NewCall(operator_id, "ListQuarantinedMatches", None, None, "")
+        found = await self._journal.look(asked, lambda: self._store.quarantined(after, limit + 1))
         page = found[:limit]
         return pb.ListQuarantinedMatchesResponse(
             matches=[
@@ -150,19 +152,23 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
     async def ListAdminCalls(
         self, request: pb.ListAdminCallsRequest, context: Context
     ) -> pb.ListAdminCallsResponse:
-        _operator()
-        checks = Checks()
+        operator_id, checks = _operator(), Checks()
         limit = checks.page_size(request.page_size)
         for field in ("match_id", "operator_id"):
             if getattr(request, field):
                 checks.uuid(field, getattr(request, field))
         position = page_position(request, checks, is_number)
         checks.finish()
-        found = await self._store.admin_calls(
-            match_id=MatchId(request.match_id) if request.match_id else None,
-            operator_id=request.operator_id or None,
-            before=int(position) if position else None,
-            limit=limit + 1,
+        about = MatchId(request.match_id) if request.match_id else None
+        asked = NewCall(operator_id, "ListAdminCalls", about, None, "")
+        found = await self._journal.look(
+            asked,
+            lambda: self._store.admin_calls(
+                match_id=about,
+                operator_id=request.operator_id or None,
+                before=int(position) if position else None,
+                limit=limit + 1,
+            ),
         )
         page = found[:limit]
         token = next_page_token(request, str(page[-1].number)) if found[limit:] else ""

@@ -32,9 +32,16 @@ def ask(edge: Edge, request: Any, metadata: Any = None) -> Any:
 
 
 async def calls(edge: Edge, **asked: Any) -> list[tuple[str, str, str]]:
-    """Return what was written down: methods, matches and outcomes, the latest first."""
+    """Return what was written down of what changes something, the latest first.
+
+    Methods, matches and outcomes; this very look is written down too.
+    """
     listed = await ask(edge, pb.ListAdminCallsRequest(**asked))
-    return [(call.method, call.match_id, call.outcome) for call in listed.calls]
+    return [
+        (call.method, call.match_id, call.outcome)
+        for call in listed.calls
+        if call.method in ABOUT_ONE
+    ]
 
 
 async def state(edge: Edge, match_id: MatchId) -> Match:

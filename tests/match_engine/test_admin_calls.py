@@ -61,6 +61,32 @@ class TestTheJournal:
         assert told[1] == Reason.NOT_OWNER_OF_SHARD
         assert await calls(edge) == []
 
+    async def test_who_only_looks_is_written_down_too(self, edge: Edge) -> None:
+        match_id = await edge.a_match(1)
+        await ask(edge, pb.FindMatchesRequest(match_id=match_id))
+        await ask(edge, pb.ListQuarantinedMatchesRequest())
+        await ask(edge, pb.ListAdminCallsRequest(match_id=match_id))
+
+        listed = await ask(edge, pb.ListAdminCallsRequest(operator_id=BOSS))
+        assert [(call.method, call.match_id, call.outcome) for call in listed.calls] == [
+            ("ListAdminCalls", match_id, "OK"),
+            ("ListQuarantinedMatches", "", "OK"),
+            ("FindMatches", match_id, "OK"),
+        ]
+
+    async def test_nobody_sees_what_cannot_be_written_down(
+        self, edge: Edge, store: EdgeStore
+    ) -> None:
+        match_id = await edge.a_match(1)
+        store.hold("note_call")
+        call = ask(edge, pb.FindMatchesRequest(match_id=match_id))
+        await until(store.called("note_call", 1))
+        store.fault = Fault.UNAVAILABLE
+        store.let_go("note_call")
+
+        assert (await refusal(call))[1] == Reason.STORE_UNAVAILABLE
+        store.fault = None
+
     async def test_calls_are_listed_by_match_and_by_operator_in_pages(self, edge: Edge) -> None:
         one, two = await edge.a_match(1), await edge.a_match(1)
         other = a_player()
@@ -75,6 +101,7 @@ class TestTheJournal:
                 break
             request.page_token = page.next_page_token
 
+        # What was asked for meanwhile is in none of the pages that follow.
         assert [(call.operator_id, call.match_id) for call in found] == [
             (other, one),
             (BOSS, two),
