@@ -27,7 +27,7 @@ from services.match_engine.seeds import Seeds
 CAPACITY: Final = 10_000
 """How many matches are kept in memory (start)."""
 
-OVER_SHARE: Final = 40
+OVER_SHARE: Final = 100
 """One place of so many is for a match that is over (start): people look at those for a moment, and
 whoever looks later loads them again."""
 
