@@ -4,13 +4,11 @@ Pure: whoever keeps rooms asks here what may be done and does it. A table is its
 None where nobody sits.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from libs.kernel.reasons import Reason
 from libs.rules import events as e
-from libs.rules import phases
-from libs.rules.match import Match
 from libs.rules.refusals import Refusal
 from libs.rules.rule_sets import RuleSet
 
@@ -69,28 +67,6 @@ def seats_at_start(
         facts = {"filled": len(filled), "needed": len(table)}
         return Refusal(Reason.TEAMS_UNEVEN, "SETUP-1", facts)
     return filled
-
-
-def bound_seat(match: Match, player: str) -> int | None:
-    """Return the seat that keeps *player* from sitting down elsewhere, if any (SETUP-2).
-
-    A seat binds its person from the match's creation to its end, and only while it is living.
-    """
-    if match.phase == phases.ENDED:
-        return None
-    seats = range(len(match.specs))
-    return next(
-        (seat for seat in seats if _is_player(match.specs[seat], player) and not match.out[seat]),
-        None,
-    )
-
-
-def refuse_if_bound(player: str, matches: Iterable[Match]) -> Refusal | None:
-    """Refuse a seat to somebody who has a living one in an unfinished match (SETUP-2)."""
-    for match in matches:
-        if bound_seat(match, player) is not None:
-            return Refusal(Reason.ALREADY_IN_MATCH, "SETUP-2", {"match_id": match.match_id})
-    return None
 
 
 def _is_player(spec: e.SeatSpec | None, player: str) -> bool:

@@ -1,18 +1,15 @@
-"""Rooms before a match, and whom a match binds (SETUP-1, SETUP-2, SETUP-4)."""
+"""Rooms before a match (SETUP-1, SETUP-2, SETUP-4). Whom one binds, the lobby knows."""
 
 import pytest
 
 from libs.kernel.reasons import Reason
-from libs.rules import commands as c
 from libs.rules import events as e
 from libs.rules.refusals import Refusal
 from libs.rules.rule_sets import rule_set, team_of
 from libs.rules.tables import (
     Table,
-    bound_seat,
     new_table,
     next_creator,
-    refuse_if_bound,
     seats_at_start,
     take_seat,
 )
@@ -21,11 +18,7 @@ from tests.support.builders import (
     PLAYER_IDS,
     RULE_SETS,
     TEAMS_2,
-    ScriptedDraws,
-    created,
-    people,
 )
-from tests.support.spec import Table as PlayedTable
 
 ANN, BEN, CEM, DEE = (e.SeatSpec(e.PERSON, player) for player in PLAYER_IDS[:4])
 BOT = e.SeatSpec(e.BOT, "", "plain")
@@ -141,51 +134,6 @@ def test_a_creator_who_leaves_hands_the_room_on(table: Table, heir: e.SeatSpec) 
 def test_a_room_without_people_closes() -> None:
     """SETUP-2."""
     assert next_creator((ANN, BOT, None), ANN.player) is None
-
-
-def test_a_living_seat_of_an_unfinished_match_binds_its_person() -> None:
-    """SETUP-2."""
-    match = created(CLASSIC_2, people(2))
-
-    refused = refuse_if_bound(PLAYER_IDS[1], [match])
-
-    assert bound_seat(match, PLAYER_IDS[1]) == 1
-    assert refused is not None
-    assert refused.reason is Reason.ALREADY_IN_MATCH
-    assert refused.facts == {"match_id": match.match_id}
-
-
-def test_a_match_binds_nobody_else() -> None:
-    """SETUP-2."""
-    assert refuse_if_bound(PLAYER_IDS[2], [created(CLASSIC_2, people(2))]) is None
-
-
-def test_who_has_surrendered_is_free_while_the_others_play_on() -> None:
-    """SETUP-2."""
-    draws = ScriptedDraws()
-    table = PlayedTable(created(CLASSIC_2, people(3), draws), draws)
-    table.time_out()
-
-    table.when(c.Surrender(1))
-
-    assert refuse_if_bound(PLAYER_IDS[1], [table.match]) is None
-    assert bound_seat(table.match, PLAYER_IDS[0]) == 0
-
-
-def test_an_ended_match_binds_nobody() -> None:
-    """SETUP-2."""
-    draws = ScriptedDraws()
-    table = PlayedTable(created(CLASSIC_2, people(2), draws), draws)
-    table.time_out()
-
-    table.when(c.Surrender(1))
-
-    assert bound_seat(table.match, PLAYER_IDS[0]) is None
-
-
-def test_a_bot_is_nobody_who_could_be_bound() -> None:
-    """SETUP-2."""
-    assert bound_seat(created(CLASSIC_2, (BOT, ANN)), "") is None
 
 
 @pytest.mark.parametrize(("seat", "team"), [(0, 0), (1, 1), (2, 0), (5, 1)])
