@@ -8,8 +8,8 @@ never made is counted and ended like any other.
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import aclosing, contextmanager, suppress
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn, TypeAlias, TypeVar, cast
 
@@ -32,6 +32,7 @@ from libs.chassis.identity import NOBODY, Caller, set_caller
 from libs.chassis.messages import Deserializer, Serializer, malformed, reader
 from libs.chassis.sections import ServerSettings
 from libs.chassis.status import refused, status_of
+from libs.chassis.traffic import Traffic
 from libs.kernel.clock import Clock
 from libs.kernel.reasons import Reason
 from libs.telemetry import logs, metrics, names, traces
@@ -39,9 +40,6 @@ from libs.telemetry.names import LogFields
 
 VERSION: Final = "opolyx-version"
 """The trailer that says which release answered."""
-
-WATCHERS_S: Final = 0.1
-"""How long those who watch the health have to hear that it ends."""
 
 ABORT_S: Final = 1.0
 """How long a call that ends waits for its client to read what it was sent (start)."""
@@ -55,7 +53,6 @@ Continuation: TypeAlias = "Callable[[grpc.HandlerCallDetails], Awaitable[Handler
 _log: Final = logs.get()
 _DURATION: Final = metrics.histogram(names.RPC_SERVER_DURATION)
 _STREAMS: Final = metrics.counter(names.RPC_SERVER_STREAMS)
-_STREAMS_OPEN: Final = metrics.gauge(names.RPC_SERVER_STREAMS_OPEN)
 _REFUSALS: Final = metrics.counter(names.REFUSALS)
 
 
@@ -84,7 +81,12 @@ class Terms:
 
 
 class Edge(grpc.aio.ServerInterceptor):
-    """The one interceptor of a server."""
+    """The one interceptor of a server.
+
+    Attributes:
+        traffic: the calls that are open.
+
+    """
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
@@ -92,12 +94,7 @@ class Edge(grpc.aio.ServerInterceptor):
         self._settings = terms.settings
         self._operational = {**OPERATIONAL, **terms.operational}
         self._handlers: dict[str, Handler] = {}
-        self._calls = 0
-        self._unary_calls = 0
-        self._streams: set[Call] = set()
-        self._is_draining = False
-        self._no_streams = asyncio.Event()
-        self._no_streams.set()
+        self.traffic: Final = Traffic(terms.service, terms.settings)
 
     async def intercept_service(
         self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
@@ -111,25 +108,6 @@ class Edge(grpc.aio.ServerInterceptor):
                 return None  # grpc answers UNIMPLEMENTED
             handler = self._handlers[path] = self._wrapped(path.removeprefix("/"), inner)
         return handler
-
-    async def drain_streams(self, grace_s: float) -> None:
-        """Take no more streams, and end those that are open if they don't end within *grace_s*.
-
-        Their clients are told GOING_AWAY, and begin anew elsewhere at their last sequence.
-        """
-        self._is_draining = True
-        if any(call.method.is_infrastructure for call in self._streams):
-            await asyncio.sleep(WATCHERS_S)
-            self._end_streams(lambda call: call.method.is_infrastructure)
-        try:
-            async with asyncio.timeout(grace_s):
-                await self._no_streams.wait()
-        except TimeoutError:
-            self._end_streams(lambda _: True)
-
-    def _end_streams(self, which: Callable[[Call], bool]) -> None:
-        for call in filter(which, tuple(self._streams)):
-            call.end(refused(Reason.GOING_AWAY))
 
     # Around the registered handlers.
 
@@ -161,7 +139,7 @@ class Edge(grpc.aio.ServerInterceptor):
                     response = await behaviour(stream.requests(), stream)
                 else:
                     request = await self._request(context, read)
-                    with self._working(method):
+                    with self.traffic.handling(method):
                         response = await self._in_time(behaviour(request, context), context)
                 # A handler that has set another code has nothing to say.
                 return write(response) if _code(context) is StatusCode.OK else b""
@@ -216,22 +194,6 @@ class Edge(grpc.aio.ServerInterceptor):
             raise malformed("is missing")
         return read(data)
 
-    @contextmanager
-    def _working(self, method: Method) -> Iterator[None]:
-        """Count a unary call while it is handled.
-
-        Raises:
-            RefusedError: OVERLOADED, too many are.
-
-        """
-        if self._unary_calls >= self._settings.unary_calls_max and not method.is_infrastructure:
-            raise refused(Reason.OVERLOADED)
-        self._unary_calls += 1
-        try:
-            yield
-        finally:
-            self._unary_calls -= 1
-
     async def _in_time(self, response: Awaitable[T], context: Context) -> T:
         limit_s = self._settings.unary_timeout_s
         left_s: float | None = context.time_remaining()
@@ -255,7 +217,7 @@ class Edge(grpc.aio.ServerInterceptor):
         call = Call(method, metadata, self._terms.clock.now_ms())
         logs.bind(service=self._service, method=method.name, request_id=call.request_id)
         context.set_trailing_metadata(self._trailers(call))
-        self._open(call)
+        self.traffic.open(call)
         with traces.serving(method.name, cast("Mapping[str, str]", metadata)) as span:
             try:
                 await self._admit(call, metadata, context)
@@ -269,16 +231,11 @@ class Edge(grpc.aio.ServerInterceptor):
         self, call: Call, metadata: Mapping[str, str | bytes], context: Context
     ) -> None:
         door, peer = self._terms.door, context.peer()
-        # What is open and asks for nothing takes nobody's place among the calls that are handled.
-        opened = len(self._streams) if call.method.is_stream else self._calls
-        if opened > self._settings.streams_max:
-            raise refused(Reason.OVERLOADED)
+        self.traffic.admit(call.method)
         if call.method.is_infrastructure:
             if call.method.is_stream:
                 call.counted = door.count_stream(NOBODY, peer)
             return
-        if self._is_draining and call.method.is_stream:
-            raise refused(Reason.GOING_AWAY)
         made_by = await door.admit(call.method.name, metadata, peer)
         set_caller(made_by)
         logs.bind(caller=made_by.kind)
@@ -324,14 +281,6 @@ class Edge(grpc.aio.ServerInterceptor):
     def _trailers(self, call: Call) -> tuple[tuple[str, str], ...]:
         return ((REQUEST_ID, call.request_id), (VERSION, self._terms.version))
 
-    def _open(self, call: Call) -> None:
-        if call.method.is_stream:
-            self._streams.add(call)
-            self._no_streams.clear()
-            _STREAMS_OPEN.labels(self._service, call.method.name).inc()
-        else:
-            self._calls += 1
-
     def _close(self, call: Call, context: Context, span: Span) -> None:
         took_s = call.close()
         if call.counted is not None:
@@ -339,14 +288,10 @@ class Edge(grpc.aio.ServerInterceptor):
         if call.code is StatusCode.OK:
             call.code = _code(context)
         labels = (self._service, call.method.name, call.code.name)
+        self.traffic.close(call)
         if call.method.is_stream:
-            self._streams.discard(call)
-            if not self._streams:
-                self._no_streams.set()
-            _STREAMS_OPEN.labels(self._service, call.method.name).dec()
             _STREAMS.labels(*labels).inc()
         else:
-            self._calls -= 1
             _DURATION.labels(*labels).observe(took_s)
         if call.reason:
             _REFUSALS.labels(self._service, call.reason).inc()

@@ -111,7 +111,7 @@ class GrpcServer:
             pass
         try:
             # grpc would wait for open streams until its grace is over, so they go first.
-            await self._edge.drain_streams(self._terms.settings.stream_grace_s)
+            await self._edge.traffic.drain_streams(self._terms.settings.stream_grace_s)
             await self._server.stop(STOP_S)
         except asyncio.CancelledError:
             await self._server.stop(None)

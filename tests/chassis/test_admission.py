@@ -358,7 +358,7 @@ async def test_a_call_that_is_opened_and_never_made_ends(
     assert got.code is StatusCode.INVALID_ARGUMENT
     assert got.told is not None
     assert got.told.reason == Reason.INVALID_REQUEST
-    assert served.server._edge._unary_calls == 0
+    assert served.server._edge.traffic.handled == 0
 
 
 def test_a_list_names_all_methods_and_no_others() -> None:

@@ -48,7 +48,7 @@ class Open:
 
     def sent(self) -> int:
         """Return how many messages the open streams have sent."""
-        return sum(call.sent for call in self.server._edge._streams)
+        return sum(call.sent for call in self.server._edge.traffic.streams)
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
@@ -101,7 +101,7 @@ async def test_a_client_that_does_not_read_is_not_waited_for(open_terms: Terms) 
                 await asyncio.sleep(0.2)
 
             closing = asyncio.create_task(opened.close())
-            await until(lambda: not opened.server._edge._streams, within_s=STOP_S - 1)
+            await until(lambda: not opened.server._edge.traffic.streams, within_s=STOP_S - 1)
             await closing
 
 

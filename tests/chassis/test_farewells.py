@@ -50,7 +50,7 @@ async def test_a_stream_says_its_last_word_before_the_server_is_gone(
     served = await serve(servicer=polite)
     stream = served.stub.Count(Int32Value(value=goes_on))
     await polite.reached.wait()
-    closing = asyncio.create_task(served.server._edge.drain_streams(0))
+    closing = asyncio.create_task(served.server._edge.traffic.drain_streams(0))
 
     word = await stream.read()
     got = await answer(stream.read())
@@ -87,10 +87,10 @@ async def test_a_client_that_leaves_meanwhile_is_not_answered(serve: Serve) -> N
     served = await serve(servicer=polite)
     stream = served.stub.Count(Int32Value(value=1))
     await polite.reached.wait()
-    closing = asyncio.create_task(served.server._edge.drain_streams(0))
+    closing = asyncio.create_task(served.server._edge.traffic.drain_streams(0))
     await stream.read()
 
     stream.cancel()
 
-    await until(lambda: polite.cancelled.is_set() and not served.server._edge._streams)
+    await until(lambda: polite.cancelled.is_set() and not served.server._edge.traffic.streams)
     await closing

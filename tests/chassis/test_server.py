@@ -304,7 +304,7 @@ async def test_a_client_that_does_not_read_is_cut_off_and_holds_nobody_up(
     async with slow_channel(served.server.address) as channel:
         slow: Any = type(served.stub)(channel).Count(Int32Value(value=1_000_000))
         await slow.read()
-        await until(lambda: not served.server._edge._streams)
+        await until(lambda: not served.server._edge.traffic.streams)
         got = await answer(rest_of(slow))
 
     assert got.code is StatusCode.RESOURCE_EXHAUSTED

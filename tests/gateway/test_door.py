@@ -47,27 +47,31 @@ OPERATING = {
     *("FindMatches", "FreezeMatch", "ResumeMatch", "AbortMatch", "ListQuarantinedMatches"),
     *("ReleaseMatch", "ListAdminCalls"),
 }
+SERVICES = (
+    MATCH_SERVICE,
+    LOBBY_SERVICE,
+    PROGRESSION_SERVICE,
+    BOT_SERVICE,
+    GATEWAY_SERVICE,
+    ADMIN_SERVICE,
+)
 METHODS = [
-    (described.full_name, method.name)
-    for described in (
-        MATCH_SERVICE,
-        LOBBY_SERVICE,
-        PROGRESSION_SERVICE,
-        BOT_SERVICE,
-        GATEWAY_SERVICE,
-        ADMIN_SERVICE,
-    )
-    for method in described.methods
+    (described.full_name, method.name) for described in SERVICES for method in described.methods
 ]
+ASKING_IN_STREAMS = {
+    method.name for described in SERVICES for method in described.methods if method.client_streaming
+}
 
 
 async def reason_of(rig: Rig, client: Client, method: tuple[str, str]) -> str | None:
     """Call a method with an empty message; return why it was refused, None if nobody did."""
-    call: Any = rig.channel.stream_stream(f"/{method[0]}/{method[1]}")(metadata=client.metadata)
+    path = f"/{method[0]}/{method[1]}"
+    if method[1] in ASKING_IN_STREAMS:
+        # Nothing is sent: grpc's client forgets why it was refused if it is sending just then.
+        call: Any = rig.channel.stream_stream(path)(metadata=client.metadata)
+    else:
+        call = rig.channel.unary_stream(path)(b"", metadata=client.metadata)
     try:
-        # Whoever is refused at the door may hear of it before the message is on its way.
-        await call.write(b"")
-        await call.done_writing()
         await call.read()
     except grpc.aio.AioRpcError as error:
         told = answer_of(error).told

@@ -70,7 +70,7 @@ async def test_a_client_that_does_not_read_is_cut_off_and_delays_nobody(open_rig
         go_on(rig.live)
         assert (await next_of("record", quick)).hash == rig.live.records[-1].hash
     # Not by who is said to watch: of a match that is over the engine may not be told any more.
-    await until(lambda: not rig.server._edge._streams)
+    await until(lambda: not rig.server._edge.traffic.streams)
 
     got = await answer(rest_of(slow))
     assert got.code is StatusCode.RESOURCE_EXHAUSTED
@@ -88,7 +88,7 @@ async def test_a_client_that_takes_too_long_over_one_message_is_cut_off(open_rig
     streams = [client.watch(long.match_id, after=0) for _ in range(4)]
     for stream in streams:
         await stream.read()
-    await until(lambda: not rig.server._edge._streams)
+    await until(lambda: not rig.server._edge.traffic.streams)
 
     for stream in streams:
         got = await answer(rest_of(stream))

@@ -83,7 +83,7 @@ async def test_many_who_do_not_read_are_cut_off_and_hold_up_nobody(open_rig: Ope
             if not rig.live.has_ended:
                 go_on(rig.live, 5)
             await asyncio.sleep(0)
-        await until(lambda: len(rig.server._edge._streams) <= 1, within_s=60)
+        await until(lambda: len(rig.server._edge.traffic.streams) <= 1, within_s=60)
         answers = [await answer(rest_of(stream)) for stream in idle]
 
     assert {got.told and got.told.reason for got in answers} == {Reason.SLOW_READER}
@@ -118,7 +118,7 @@ async def test_a_client_that_stands_still_is_gone_after_a_while(impatient: Rig) 
 
         await there(ann, [0], 0)
         await others_play_on(rig)
-        await until(lambda: len(rig.server._edge._streams) == 1)
+        await until(lambda: len(rig.server._edge.traffic.streams) == 1)
 
 
 @pytest.mark.parametrize("hours", [-1, 1])

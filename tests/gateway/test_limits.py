@@ -182,10 +182,10 @@ async def stream_queue(rig: Rig, _: float) -> Told:
     long = rig.world.add(match_of("ann", None, None, None, None, None))
     stream = rig.client("cem").on(await rig.slow_channel()).watch(long.match_id)
     await stream.read()
-    while rig.server._edge._streams and not long.has_ended:
+    while rig.server._edge.traffic.streams and not long.has_ended:
         go_on(long)
         await asyncio.sleep(0)
-    await until(lambda: not rig.server._edge._streams)
+    await until(lambda: not rig.server._edge.traffic.streams)
     return await told(rest_of(stream))
 
 
@@ -194,7 +194,7 @@ async def stream_write_seconds(rig: Rig, _: float) -> Told:
     go_on(long, 600)
     stream = rig.client("cem").on(await rig.slow_channel()).watch(long.match_id, after=0)
     await stream.read()
-    await until(lambda: not rig.server._edge._streams)
+    await until(lambda: not rig.server._edge.traffic.streams)
     return await told(rest_of(stream))
 
 
@@ -204,7 +204,7 @@ async def calls_per_server(rig: Rig, value: float) -> Told:
     ann = rig.client("ann")
     rig.neighbours.gate.clear()
     held = asyncio.create_task(ann.call(ann.progression.GetProfile, GET))
-    await until(lambda: rig.server._edge._unary_calls == 1)
+    await until(lambda: rig.server._edge.traffic.handled == 1)
     reason = await told(nobody.call(nobody.match.ListRuleSets, match_pb.ListRuleSetsRequest()))
     rig.neighbours.gate.set()
     await held
