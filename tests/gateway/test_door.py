@@ -66,11 +66,12 @@ ASKING_IN_STREAMS = {
 async def reason_of(rig: Rig, client: Client, method: tuple[str, str]) -> str | None:
     """Call a method with an empty message; return why it was refused, None if nobody did."""
     path = f"/{method[0]}/{method[1]}"
+    begin: Any = rig.channel.unary_stream(path)
     if method[1] in ASKING_IN_STREAMS:
         # Nothing is sent: grpc's client forgets why it was refused if it is sending just then.
-        call: Any = rig.channel.stream_stream(path)(metadata=client.metadata)
+        call = rig.channel.stream_stream(path)(metadata=client.metadata)
     else:
-        call = rig.channel.unary_stream(path)(b"", metadata=client.metadata)
+        call = begin(b"", metadata=client.metadata)
     try:
         await call.read()
     except grpc.aio.AioRpcError as error:
