@@ -15,7 +15,7 @@ from services.lobby.events import Record
 from services.lobby.ports import Matches, RaceLostError, Rooms, Table
 from services.lobby.releasing import Releasing
 from services.lobby.room import Room, apply
-from services.lobby.rooms import decide
+from services.lobby.rooms import decide, refuse_unseen
 
 ATTEMPTS: Final = 5
 """How often a command is decided anew after a lost race (start). One more try nearly always ends
@@ -149,7 +149,7 @@ class Handlers:
         # Before the rules: whoever repeats what they left by has no seat any more (W3).
         if known is not None:
             if known.request_hash != asked.request_hash:
-                return Refusal(Reason.COMMAND_ID_REUSED, ""), "refused"
+                return _reused(table.room, asked), "refused"
             return await table.room_at(known.sequence), "repeated"
         now_ms = self._clock.now_ms()
         room = table.room
@@ -178,6 +178,12 @@ class Handlers:
         after = apply(room, record)
         await table.write(record, after, asked.request_hash)
         return after, "accepted"
+
+
+def _reused(room: Room | None, asked: Asked[c.Command]) -> Refusal:
+    """Return what is told of an id that stands for another command, to whoever may know of it."""
+    unseen = room and refuse_unseen(room, asked.command, sees_all=asked.sees_all)
+    return unseen or Refusal(Reason.COMMAND_ID_REUSED, "")
 
 
 def _kind(command: c.Command) -> str:

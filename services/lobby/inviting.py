@@ -67,7 +67,7 @@ class Inviting:
             known = await table.find_invite(wanted.command_id)
             is_reused = known is not None and known.request_hash != wanted.request_hash
             if is_reused or await table.find_command(wanted.command_id) is not None:
-                return Refusal(Reason.COMMAND_ID_REUSED, "")
+                return _refuse_unseen(table, wanted) or Refusal(Reason.COMMAND_ID_REUSED, "")
             if known is not None:
                 return known.invite
             now_ms = self._clock.now_ms()
@@ -98,10 +98,17 @@ class Inviting:
         return outcome
 
 
-async def _refuse(table: InviteTable, wanted: WantedInvite, now_ms: int) -> Refusal | None:
+def _refuse_unseen(table: InviteTable, wanted: WantedInvite) -> Refusal | None:
     room = table.room
     if room is None or not (wanted.sees_all or room.is_seen_by(wanted.player)):
         return Refusal(Reason.ROOM_NOT_FOUND, "")
+    return None
+
+
+async def _refuse(table: InviteTable, wanted: WantedInvite, now_ms: int) -> Refusal | None:
+    room, unseen = table.room, _refuse_unseen(table, wanted)
+    if room is None or unseen is not None:
+        return unseen
     if room.seat_of(wanted.player) is None:
         return Refusal(Reason.NOT_SEATED, "")
     if room.state is State.CLOSED:

@@ -40,14 +40,22 @@ def decide(
         CardsUnknownError: the cards of a start lack somebody's.
 
     """
-    if not sees_all and not _is_seen(room, command):
-        return Refusal(Reason.ROOM_NOT_FOUND, "")
-    return _refuse(room, command, expected) or _decide(room, command, bound)
+    return (
+        refuse_unseen(room, command, sees_all=sees_all)
+        or _refuse(room, command, expected)
+        or _decide(room, command, bound)
+    )
 
 
-def _is_seen(room: Room, command: c.Command) -> bool:
-    """Tell whether *room* is there for whoever asks; what else is asked needs no eye."""
-    return not isinstance(command, c.JoinRoom | c.RoomCommand) or room.is_seen_by(command.player)
+def refuse_unseen(room: Room, command: c.Command, *, sees_all: bool) -> Refusal | None:
+    """Refuse whoever may not know that there is such a room, as if there were none."""
+    if isinstance(command, c.AdmitGuest):
+        # Before all else: whose invitation has expired learns nothing of the room any more.
+        return None if command.is_current else Refusal(Reason.INVITE_NOT_FOUND, "")
+    # What else is asked needs no eye.
+    if sees_all or not isinstance(command, c.JoinRoom | c.RoomCommand):
+        return None
+    return None if room.is_seen_by(command.player) else Refusal(Reason.ROOM_NOT_FOUND, "")
 
 
 def _refuse(room: Room, command: c.Command, expected: int | None) -> Refusal | None:
@@ -121,8 +129,6 @@ def _move(
 
 
 def _admit(room: Room, command: c.AdmitGuest) -> Decision:
-    if not command.is_current:
-        return Refusal(Reason.INVITE_NOT_FOUND, "")
     if command.player in room.banned:
         return Refusal(Reason.BANNED_FROM_ROOM, "")
     if command.player in room.guests or room.seat_of(command.player) is not None:

@@ -82,6 +82,23 @@ async def test_a_private_room_is_not_there_for_others(rig: Rig) -> None:
         assert refused.told.reason == Reason.ROOM_NOT_FOUND
 
 
+async def test_nor_does_an_id_that_was_used_there_tell_of_it(rig: Rig) -> None:
+    ann, bob, room_id = await private(rig)
+    code = (await ann.invite(room_id, ttl=lasting(MINUTE))).code
+    used = new_id()
+    await ann.add_bot(room_id, command_id=used)
+    rig.clock.advance(60_000)
+
+    for call in (
+        bob.join(room_id, command_id=used),
+        bob.leave(room_id, command_id=used),
+        bob.invite(room_id, command_id=used),
+    ):
+        assert await reason(call) == Reason.ROOM_NOT_FOUND
+    assert await reason(bob.accept(code, command_id=used)) == Reason.INVITE_NOT_FOUND
+    assert await reason(ann.leave(room_id, command_id=used)) == Reason.COMMAND_ID_REUSED
+
+
 async def test_an_operator_sees_and_enters_a_private_room(rig: Rig) -> None:
     _, bob, room_id = await private(rig)
     operator(bob)

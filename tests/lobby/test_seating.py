@@ -232,6 +232,15 @@ def test_an_invitation_that_has_expired_is_none(private: Sitting) -> None:
     assert private.reason(admit(BOB, is_current=False)) is Reason.INVITE_NOT_FOUND
 
 
+def test_whose_invitation_has_expired_learns_nothing_of_the_room(private: Sitting) -> None:
+    private.do(admit(BOB), join(BOB), kick(1))
+    kicked = private.reason(admit(BOB, is_current=False))
+    private.do(leave(ANN))
+
+    assert kicked is Reason.INVITE_NOT_FOUND
+    assert private.reason(admit(CEM, is_current=False)) is Reason.INVITE_NOT_FOUND
+
+
 def test_an_invitation_is_taken_whatever_has_become_of_the_room_but_its_closing(
     private: Sitting,
 ) -> None:
