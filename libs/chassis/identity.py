@@ -231,8 +231,10 @@ def _type_of(header: dict[str, Any]) -> str:
 
 
 def _is_subject(claimed: object) -> bool:
-    # No database takes the character zero.
-    return isinstance(claimed, str) and 0 < len(claimed) <= SUBJECT_MAX and "\0" not in claimed
+    if not isinstance(claimed, str) or not 0 < len(claimed) <= SUBJECT_MAX:
+        return False
+    # No database takes the character zero, and nothing half a character, which JSON can hold.
+    return "\0" not in claimed and _whole(claimed) == claimed
 
 
 def _roles(claimed: object) -> frozenset[str]:
@@ -243,7 +245,12 @@ def _roles(claimed: object) -> frozenset[str]:
 
 
 def _name(claimed: object) -> str:
-    return claimed[:NAME_MAX] if isinstance(claimed, str) else ""
+    return _whole(claimed)[:NAME_MAX] if isinstance(claimed, str) else ""
+
+
+def _whole(text: str) -> str:
+    """Return a text without surrogates that stand alone, which no wire takes."""
+    return text.encode(errors="ignore").decode()
 
 
 def _ms(seconds: object) -> int:

@@ -63,8 +63,8 @@ async def test_a_good_token_is_a_caller(verifier: TokenVerifier) -> None:
 
 @pytest.mark.parametrize(
     ("claimed", "name"),
-    [("Ann", "Ann"), (None, ""), (7, ""), ("a" * 65, "a" * 64)],
-    ids=["a name", "none", "no text", "a long one"],
+    [("Ann", "Ann"), (None, ""), (7, ""), ("a" * 65, "a" * 64), ("\ud800Ann", "Ann")],
+    ids=["a name", "none", "no text", "a long one", "half a character"],
 )
 async def test_a_token_may_say_how_its_subject_is_called(
     verifier: TokenVerifier, claimed: Any, name: str
@@ -106,6 +106,7 @@ async def test_roles_are_those_that_a_person_can_have(
         (token(sub=""), "subject"),
         (token(sub="a" * 256), "subject"),
         (token(sub="a\0"), "subject"),
+        (token(sub="a\ud800"), "subject"),
         (token(sub=7), "token"),
         (token(iat=NOW_S + 6), "issued_at"),
         (token(nbf=NOW_S + 6), "not_before"),
