@@ -9,7 +9,7 @@ from libs.wire.requests import Checks
 _JOINERS: Final = "\u200c\u200d"
 """They print nothing, and between letters they are part of how some languages are written."""
 
-_BLANKS: Final = "\u115f\u1160\u2800\u3164\uffa0"
+_BLANKS: Final = "\u115f\u1160\u2800\u3164\uffa0\U00013441\U00013442\U0001d159"
 """Letters and symbols by their class, and nothing at all to look at."""
 
 

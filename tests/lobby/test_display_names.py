@@ -73,6 +73,7 @@ def test_a_name_may_be_in_any_script(name: str) -> None:
         "An \u200dn",
         "\u3164",
         "\u2800Ann",
+        "\U0001d159",
         "\u0301Ann",
     ],
     ids=ascii,
