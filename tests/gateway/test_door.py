@@ -69,7 +69,7 @@ async def reason_of(rig: Rig, client: Client, method: tuple[str, str]) -> str | 
     begin: Any = rig.channel.unary_stream(path)
     if method[1] in ASKING_IN_STREAMS:
         # Nothing is sent: grpc's client forgets why it was refused if it is sending just then.
-        call = rig.channel.stream_stream(path)(metadata=client.metadata)
+        call: Any = rig.channel.stream_stream(path)(metadata=client.metadata)
     else:
         call = begin(b"", metadata=client.metadata)
     try:
