@@ -19,6 +19,7 @@ COMMANDS: Final = {
     "demo": "services.console.demo",
     "play": "services.console.play",
     "watch": "services.console.watch",
+    "quick-match": "services.console.quick_match",
     "rooms": "services.console.rooms",
     "matches": "services.console.matches",
     "profile": "services.console.profile",

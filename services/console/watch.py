@@ -10,7 +10,6 @@ from rich.text import Text
 
 from libs.chassis.together import first_of
 from libs.client.client import Client
-from libs.client.signs import Signs
 from libs.client.table import Table
 from libs.kernel.ids import MatchId
 from libs.rules import events as e
@@ -21,6 +20,7 @@ from opolyx.match.v1 import match_service_pb2 as pb
 from services.console.asking import AddressOption, TokenFileOption
 from services.console.connection import ask
 from services.console.exporting import MatchArgument, check_id
+from services.console.following import mind
 from services.console.output import Format, json_lines
 from services.console.terminal.ending import placing
 from services.console.terminal.people import People, people_of
@@ -80,11 +80,11 @@ async def _watch(  # noqa: PLR0913 - what `watch` has gathered
     seen = await client.match.GetMatch(pb.GetMatchRequest(match_id=match_id))
     async with client.watch(match_id) as table:
         if output == WatchFormat.NDJSON:
-            await first_of(_write(table, first), _mind(table.signs))
+            await first_of(_write(table, first), mind(table.signs))
             return
         people = await people_of(client, [spec_of(seat.spec) for seat in seen.seats])
         telling = _Telling(table, people, console, first, seen.sequence if board else None)
-        await first_of(telling.tell(), _mind(table.signs))
+        await first_of(telling.tell(), mind(table.signs))
 
 
 async def _write(table: Table, first: int) -> None:
@@ -139,11 +139,3 @@ class _Telling:
 
     def _print(self, text: str | Text) -> None:
         self._console.print(text, soft_wrap=True, markup=False, highlight=False)
-
-
-async def _mind(signs: Signs) -> None:
-    while True:
-        await signs.lost.wait()
-        typer.echo("connection lost, trying again", err=True)
-        await signs.opened.wait()
-        typer.echo("back", err=True)

@@ -58,6 +58,8 @@ def play_by_lists(process: subprocess.Popen[str]) -> str:
         elif line.rstrip() == ASKED:
             process.stdin.write(f"{choice(entries)}\n")
             process.stdin.flush()
+        elif line.startswith("`rematch`"):
+            process.stdin.close()
         elif not line.strip():
             entries = []
     return "".join(shown)
@@ -233,6 +235,7 @@ def test_what_there_is_not_is_told(rig: Rig) -> None:
         (["--auto", "god"], 2),
         (["--room", "here"], 2),
         (["--match", "there"], 2),
+        (["--room", NOBODY, "--invite", "abc"], 2),
         (["--token-file", "no-such-file"], 3),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from libs.client.signs import Signs
+from libs.kernel.clock import SystemClock
 from libs.wire.words import words_by_number
 from opolyx.lobby.v1.room_pb2 import Invite, PlayedMatch, Player, Room
 from opolyx.match.v1.access_pb2 import Access
@@ -164,6 +166,12 @@ def seated(seats: Sequence[Plain]) -> str:
 def moment(at_ms: int) -> str:
     """Return a time as a table has it, in UTC."""
     return f"{datetime.fromtimestamp(at_ms / MS_PER_S, UTC):%Y-%m-%d %H:%M:%S}"
+
+
+def seconds_to_fill(room: Room, signs: Signs) -> int:
+    """Return in how many seconds bots come, as far as is known what time it is at the server."""
+    now_ms = signs.server_ms() or SystemClock().now_ms()
+    return max(0, room.fill_time.ToMilliseconds() - now_ms) // MS_PER_S
 
 
 def time_ms(message: Any, field: str) -> int | None:

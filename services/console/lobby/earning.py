@@ -42,8 +42,8 @@ def describe_card(collected: CollectedCard) -> Plain:
     return {
         "square": collected.card.square,
         "rarity": _RARITIES.get(collected.card.rarity, UNKNOWN),
-        "match_id": collected.match_id,
-        "dropped_ms": collected.dropped_ms,
+        "match_id": collected.match_id or None,
+        "dropped_ms": collected.dropped_ms or None,
     }
 
 
@@ -89,7 +89,7 @@ def card_table(cards: Iterable[Plain]) -> list[str]:
                 label(CLASSIC, card["square"]),
                 card["rarity"],
                 card["match_id"],
-                moment(card["dropped_ms"]),
+                card["dropped_ms"] and moment(card["dropped_ms"]),
             )
             for card in cards
         ),

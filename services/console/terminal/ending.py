@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from typing import Final
 
 from libs.chassis.status import RefusedError
@@ -11,13 +11,11 @@ from libs.client.client import Client
 from libs.kernel.ids import MatchId
 from libs.rules.match import Match
 from opolyx.match.v1 import match_service_pb2 as pb
-from opolyx.progression.v1 import progression_service_pb2 as progression_pb
 from opolyx.progression.v1.profile_pb2 import Profile, Reward
 from services.console.terminal.people import People
 
 REWARD_S: Final = 10.0
 """How long the experience is waited for: it is granted moments after the end."""
-POLL_S: Final = 0.2
 
 
 def placing(match: Match, people: People) -> Iterator[str]:
@@ -48,14 +46,11 @@ async def proof(client: Client, match_id: MatchId, seed: bytes) -> list[str]:
 async def reward(client: Client, match_id: MatchId) -> str | None:
     """Return what the match brought the caller, None if that is not known in time."""
     with suppress(RefusedError, ConnectionLostError, TimeoutError):
-        async with asyncio.timeout(REWARD_S):
-            while True:
-                request = progression_pb.GetProfileRequest()
-                profile = await client.call(client.progression.GetProfile, request)
+        async with asyncio.timeout(REWARD_S), aclosing(client.watch_profile()) as told:
+            async for profile in told:
                 for entry in profile.recent_rewards:
                     if entry.match_id == match_id:
                         return _reward_told(profile, entry)
-                await asyncio.sleep(POLL_S)
     return None
 
 

@@ -8,13 +8,15 @@ from libs.wire.readers import spec_of
 from opolyx.match.v1 import match_service_pb2 as pb
 from opolyx.progression.v1 import progression_service_pb2 as progression_pb
 from services.console.seat import PlayedSeat
+from services.console.terminal.again import room_to_play_again
 from services.console.terminal.desk import Desk
 from services.console.terminal.ending import placing, proof, reward
-from services.console.terminal.entering import Wish, enter
+from services.console.terminal.entering import enter, play_again
 from services.console.terminal.inquiries import Place
 from services.console.terminal.people import people_of
 from services.console.terminal.sitting import Sitting
 from services.console.terminal.story import Story
+from services.console.terminal.wishes import Wish
 
 
 class NotSeatedError(Exception):
@@ -22,7 +24,7 @@ class NotSeatedError(Exception):
 
 
 async def visit(client: Client, desk: Desk, wish: Wish) -> None:
-    """Play the match that *wish* leads to, until it is over or somebody leaves.
+    """Play the match that *wish* leads to, and others after it, until somebody leaves.
 
     Raises:
         NotSeatedError, RoomLostError: see there.
@@ -33,8 +35,16 @@ async def visit(client: Client, desk: Desk, wish: Wish) -> None:
     # Where nothing answers it is said at once: this call alone is not made with patience.
     await client.progression.GetProfile(progression_pb.GetProfileRequest())
     match_id = wish.match or await enter(client, desk, wish)
-    if match_id is None:
-        return
+    while match_id is not None:
+        if not await _play(client, desk, wish, match_id):
+            desk.show(f"The match goes on. Back to it: opolyx play --match {match_id} {wish.back}")
+            return
+        room_id = await room_to_play_again(client, desk, wish, match_id)
+        match_id = None if room_id is None else await play_again(client, desk, wish, room_id)
+
+
+async def _play(client: Client, desk: Desk, wish: Wish, match_id: MatchId) -> bool:
+    """Play a match, and tell how it has ended; returns whether it is over."""
     async with client.play(match_id) as table:
         place = await _place(client, table, match_id)
         sitting = Sitting(place, desk)
@@ -47,8 +57,7 @@ async def visit(client: Client, desk: Desk, wish: Wish) -> None:
     desk.prompt("")
     if is_over:
         await _conclude(place, desk, match_id)
-    else:
-        desk.show(f"The match goes on. Back to it: opolyx play --match {match_id} {wish.back}")
+    return is_over
 
 
 async def _place(client: Client, table: Table, match_id: MatchId) -> Place:
