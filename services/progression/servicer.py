@@ -52,7 +52,7 @@ Context: TypeAlias = "grpc.aio.ServicerContext[object, object]"
 
 
 class ProgressionServicer(progression_service_pb2_grpc.ProgressionServiceServicer):
-    """Shows what people have earned. Everybody may look at everybody."""
+    """Shows what people have earned. Everybody may look at everybody, but not at their matches."""
 
     def __init__(
         self,
@@ -77,9 +77,10 @@ class ProgressionServicer(progression_service_pb2_grpc.ProgressionServiceService
         checks = Checks()
         _check(checks, request)
         checks.finish()
-        progress = await self._profiles.progress(_whose(request.player_id))
+        player_id = _whose(request.player_id)
+        progress = await self._profiles.progress(player_id)
         _check_reached(request, progress.sequence)
-        return profile_message(progress)
+        return profile_message(progress, with_matches=_may_know_matches(player_id))
 
     async def WatchProfile(
         self, request: pb.WatchProfileRequest, context: Context
@@ -89,10 +90,12 @@ class ProgressionServicer(progression_service_pb2_grpc.ProgressionServiceService
         _check_player(checks, request.player_id)
         checks.finish()
         player_id = _whose(request.player_id)
+        with_matches = _may_know_matches(player_id)
         with self._watcher.watching(player_id) as watched:
             while True:
                 progress = await self._profiles.progress(player_id)
-                yield pb.WatchProfileResponse(profile=profile_message(progress))
+                profile = profile_message(progress, with_matches=with_matches)
+                yield pb.WatchProfileResponse(profile=profile)
                 while not await watched.is_beyond(progress.sequence, within_s=self._heartbeat_s):
                     yield pb.WatchProfileResponse(server_time_ms=self._clock.now_ms())
 
@@ -113,7 +116,9 @@ class ProgressionServicer(progression_service_pb2_grpc.ProgressionServiceService
         more = ""
         if len(cards) > size:
             more = next_page_token(request, position_of(cards[size - 1].place))
-        return pb.ListCardsResponse(cards=map(card_message, cards[:size]), next_page_token=more)
+        with_match = _may_know_matches(player_id)
+        shown = (card_message(card, with_match=with_match) for card in cards[:size])
+        return pb.ListCardsResponse(cards=shown, next_page_token=more)
 
     async def GetLeaderboard(
         self, request: pb.GetLeaderboardRequest, context: Context
@@ -171,3 +176,12 @@ def _whose(player_id: str) -> PlayerId:
     if not is_uuid(found):
         raise refused(Reason.PLAYER_NOT_FOUND)
     return PlayerId(found)
+
+
+def _may_know_matches(player_id: PlayerId) -> bool:
+    """Tell whether the caller may know which matches somebody has played.
+
+    They may be private, and with whom somebody played is seen where two had a reward of one match.
+    """
+    behalf = identity.caller().on_behalf
+    return behalf is None or bool(behalf.operator_id) or behalf.player_id == player_id

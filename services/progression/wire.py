@@ -7,8 +7,8 @@ from services.progression.profiles import Card, Granted, Progress
 from services.progression.ranking import Ranked
 
 
-def profile_message(progress: Progress) -> profile_pb2.Profile:
-    """Write somebody's progress."""
+def profile_message(progress: Progress, *, with_matches: bool) -> profile_pb2.Profile:
+    """Write somebody's progress, with what each of the last matches brought or without."""
     level = level_of(progress.experience)
     return profile_pb2.Profile(
         player_id=progress.player_id,
@@ -19,7 +19,7 @@ def profile_message(progress: Progress) -> profile_pb2.Profile:
         level_experience=experience_needed(level),
         next_level_experience=experience_needed(level + 1) if level < LEVEL_MAX else None,
         card_count=progress.card_count,
-        recent_rewards=map(_reward, progress.recent),
+        recent_rewards=map(_reward, progress.recent) if with_matches else (),
     )
 
 
@@ -40,17 +40,17 @@ def _reward(granted: Granted) -> profile_pb2.Reward:
         match_id=granted.match_id,
         seat=granted.seat,
         experience=granted.experience,
-        cards=map(card_message, granted.cards),
+        cards=[card_message(card, with_match=True) for card in granted.cards],
         granted_ms=granted.granted_ms,
     )
 
 
-def card_message(card: Card) -> profile_pb2.CollectedCard:
-    """Write a collection card."""
+def card_message(card: Card, *, with_match: bool) -> profile_pb2.CollectedCard:
+    """Write a collection card, with the match that it came from or without."""
     # A number that was stored is one of the enum's.
     rarity = record_pb.CollectionCard.Rarity.ValueType(card.rarity)
     return profile_pb2.CollectedCard(
         card=record_pb.CollectionCard(square=card.square, rarity=rarity),
-        match_id=card.match_id,
-        dropped_ms=card.dropped_ms,
+        match_id=card.match_id if with_match else "",
+        dropped_ms=card.dropped_ms if with_match else 0,
     )

@@ -83,6 +83,42 @@ class TestAProfile:
 
         assert profile.player_id == BEN
 
+    @pytest.mark.parametrize(
+        ("caller", "may_know"),
+        [
+            (caller_pb2.Caller(player_id=ANN), True),
+            (caller_pb2.Caller(operator_id=BEN), True),
+            (caller_pb2.Caller(player_id=BEN), False),
+            (caller_pb2.Caller(), False),
+        ],
+        ids=["the person", "an operator", "another", "nobody"],
+    )
+    async def test_says_which_matches_were_played_to_the_person_and_operators_alone(
+        self, served: Served, rig: Rig, caller: caller_pb2.Caller, *, may_know: bool
+    ) -> None:
+        """They may be private, and whoever had a reward of the same one was in it."""
+        match = played(CLASSIC_1, 2, [ANN], lambda m: m.experience(0) == 200)
+        await rig.read(match.table)
+        metadata = on_behalf(caller.SerializeToString())
+
+        profile = await served.stub.GetProfile(
+            pb.GetProfileRequest(player_id=ANN), metadata=metadata
+        )
+        stream: Any = served.stub.WatchProfile(
+            pb.WatchProfileRequest(player_id=ANN), metadata=metadata, timeout=10
+        )
+        followed = (await stream.read()).profile
+        stream.cancel()
+        listed = await served.stub.ListCards(pb.ListCardsRequest(player_id=ANN), metadata=metadata)
+
+        told = [reward.match_id for reward in profile.recent_rewards]
+        [card] = listed.cards
+        assert (profile.experience, profile.card_count, followed) == (200, 1, profile)
+        assert told == ([match.match_id] if may_know else [])
+        assert card.card.square
+        assert card.match_id == (match.match_id if may_know else "")
+        assert bool(card.dropped_ms) == may_know
+
     async def test_at_the_last_level_has_no_next_one(
         self, served: Served, rig: Rig, connections: Connections
     ) -> None:
