@@ -35,6 +35,7 @@ class Engine(match_grpc.MatchServiceServicer, shard_grpc.ShardServiceServicer):
         self.is_away = False
         self.says: Reason | None = None
         self.asked: list[match_pb.CreateMatchRequest] = []
+        self.made: set[str] = set()
         self.records: dict[str, list[stored_record_pb2.StoredRecord]] = {}
         self.gate: asyncio.Event | None = None
         self.out: set[str] = set()
@@ -62,6 +63,7 @@ class Engine(match_grpc.MatchServiceServicer, shard_grpc.ShardServiceServicer):
             await self.gate.wait()
         if self.says is not None:
             await context.abort_with_status(status_of(refused(self.says)))
+        self.made.add(request.match_id)
         return match_pb.CreateMatchResponse(sequence=1, chain_hash=bytes(32))
 
     async def GetMatch(self, request: match_pb.GetMatchRequest, context: Context) -> Match:
@@ -85,8 +87,10 @@ class Engine(match_grpc.MatchServiceServicer, shard_grpc.ShardServiceServicer):
     ) -> match_pb.AdmitGuestResponse:
         if self.is_away:
             await _away(context)
-        if self.says_of_match is not None:
-            await context.abort_with_status(status_of(refused(self.says_of_match)))
+        is_there = request.match_id in self.made
+        says = self.says_of_match or (None if is_there else Reason.MATCH_NOT_FOUND)
+        if says is not None:
+            await context.abort_with_status(status_of(refused(says)))
         self.admitted.append((request.match_id, request.player_id))
         return match_pb.AdmitGuestResponse()
 

@@ -289,6 +289,9 @@ async def test_a_guest_of_a_match_that_is_being_made_is_admitted_when_it_is_ther
     rig.engine.says = Reason.STORE_UNAVAILABLE
     await ann.start(room_id)
     room = await bob.accept(code)
+    tries = len(rig.engine.asked)
+    # An engine that does not have the match yet would never let him in.
+    await until(lambda: len(rig.engine.asked) > tries + 2)
     rig.engine.says = None
 
     async def is_admitted() -> bool:

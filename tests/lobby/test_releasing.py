@@ -3,8 +3,11 @@
 import asyncpg
 import pytest
 
+from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
+from libs.store.connections import Connections
 from opolyx.lobby.v1.room_pb2 import Room
+from services.lobby.store import PostgresRooms
 from tests.chassis.answers import answer
 from tests.lobby.invariants import check_lobby
 from tests.lobby.playing import Playing
@@ -80,6 +83,26 @@ async def test_a_room_that_waits_is_asked_of_no_engine(rig: Rig) -> None:
     rig.engine.is_over = True
 
     assert await is_bound(ann)
+
+
+async def test_whoever_plays_the_next_match_is_not_released_from_it_by_the_one_before(
+    rig: Rig,
+) -> None:
+    ann, _, room = await playing(rig)
+    rig.engine.is_over = True
+    other = await ann.create()
+    await ann.add_bot(other.room_id)
+    connections = await Connections.open(rig.url, name="test")
+    rooms = PostgresRooms(connections)
+    # Two of her calls were refused for the sake of the same match, and this is the slower one.
+    await rooms.release(ann.player_id, MatchId(room.match_id))
+    await ann.start(other.room_id)
+    await rooms.release(ann.player_id, MatchId(room.match_id))
+    await connections.close()
+    rig.engine.is_over = False
+
+    assert await is_bound(ann)
+    await check_lobby(rig, is_anybody_out=True)
 
 
 # A match that can never be made.

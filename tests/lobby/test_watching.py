@@ -7,6 +7,7 @@ import asyncpg
 import pytest
 from grpc import StatusCode
 
+from libs.chassis.status import refused
 from libs.kernel.reasons import Reason
 from libs.rules.events import PERSON, SeatSpec
 from libs.telemetry import names
@@ -16,6 +17,7 @@ from services.lobby import statements as sql
 from services.lobby.room import Room as StoredRoom
 from services.lobby.watchers import NEWS_MAX
 from services.lobby.wire import write_room
+from tests.chassis.answers import answer
 from tests.lobby.rig import NOW_MS, PLAIN, WITH_CARDS, Person, Rig, Told, new_id, occupants
 
 pytestmark = pytest.mark.postgres
@@ -154,6 +156,19 @@ async def test_a_private_room_is_never_told_to_others(rig: Rig) -> None:
     for other in (bob, spectator):
         assert await reason_of(other.watch(hidden.room_id)) == Reason.ROOM_NOT_FOUND
     assert (await ann.watch(hidden.room_id).next()).room_id == hidden.room_id
+
+
+async def test_whoever_is_kicked_from_a_private_room_is_told_no_more_of_it(rig: Rig) -> None:
+    ann, bob = await rig.people("Ann", "Bob")
+    room = await ann.create(visibility=PRIVATE)
+    await bob.accept((await ann.invite(room.room_id)).code)
+    joined = await bob.join(room.room_id)
+    told = bob.watch(room.room_id)
+    assert await told.next() == joined
+    await ann.kick(room.room_id, 1)
+
+    # Not even that she did it.
+    assert (await answer(told.next())).told == refused(Reason.ROOM_NOT_FOUND).told
 
 
 async def test_there_is_nothing_to_follow_of_a_room_that_there_is_not(rig: Rig) -> None:
