@@ -208,6 +208,9 @@ class RoomFeed:
             for watcher in self._of_room.get(room_id, ()):
                 self._told[room_id] = shown.room.sequence
                 watcher.offer(shown)
+            # Whoever begins to follow a single room is not why all others are told of it again.
+            if not self._is_list_news(shown.room):
+                continue
             if is_in_list(shown.room):
                 self._put_on(shown)
             else:
@@ -216,8 +219,12 @@ class RoomFeed:
             await self._read_list()  # there may be older ones, for which there was no room
 
     def _is_news(self, room: Room) -> bool:
-        if room.room_id in self._of_room and self._told.get(room.room_id, 0) < room.sequence:
+        is_followed = room.room_id in self._of_room
+        if is_followed and self._told.get(room.room_id, 0) < room.sequence:
             return True
+        return self._is_list_news(room)
+
+    def _is_list_news(self, room: Room) -> bool:
         known = self._list.get(room.room_id)
         if known is not None:
             return known.room.sequence < room.sequence

@@ -136,6 +136,28 @@ async def test_what_takes_long_to_commit_is_told_all_the_same(followed: Followed
         await ann.knows_just(changed, second, third)
 
 
+async def test_nobody_is_told_again_because_somebody_begins_to_follow_a_room(
+    followed: Followed,
+) -> None:
+    held, room = await followed.make(), await followed.make()
+    with followed.feed.list_watched(lambda _: True) as watcher:
+        await followed.feed.look()
+        watcher.catch_up()
+        # As long as this lasts each look is shown all that was changed since it began.
+        async with followed.rooms.hold(held.room_id) as table:
+            await write(table, held, READY)
+            changed = await followed.change(room, READY)
+            assert await watcher.wait(20)
+            _, told = watcher.take()
+            with followed.feed.room_watched(room.room_id):
+                await followed.feed.look()
+            is_told_again = await watcher.wait(0)
+
+    assert told is not None
+    assert told.room == changed
+    assert not is_told_again
+
+
 async def test_where_too_much_has_changed_all_is_read_anew(followed: Followed) -> None:
     gone, stays = await followed.make(), await followed.make()
     async with client(followed.feed) as ann:
