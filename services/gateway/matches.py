@@ -92,7 +92,7 @@ class FollowedMatch:
         self.telling: asyncio.TimerHandle | None = None
         self._recent: deque[Told] = deque(maxlen=RECENT_MAX)
         self._subscribers: set[Subscriber] = set()
-        self._presence = b""
+        self._heard = pb.Attendance()
         self._head_seq = match.sequence
         self._behind_at = -1
         self._asked_anew = 0
@@ -134,7 +134,7 @@ class FollowedMatch:
             for told in self._recent:
                 subscriber.offer(told)
         self._subscribers.add(subscriber)
-        subscriber.push(self._presence or self._local_presence())
+        subscriber.attended(self._presence())
         if self.closed_by is not None:
             subscriber.close(self.closed_by)
         elif self.is_over:
@@ -208,11 +208,10 @@ class FollowedMatch:
 
     def attended(self, attendance: pb.Attendance) -> None:
         """See `Follower.attended`."""
-        presence = presence_news(list(attendance.seats), attendance.spectators)
-        if presence != self._presence:
-            self._presence = presence
-            for subscriber in self._subscribers:
-                subscriber.push(presence)
+        self._heard = attendance
+        presence = self._presence()
+        for subscriber in self._subscribers:
+            subscriber.attended(presence)
 
     def head(self, sequence: int) -> None:
         """See `Follower.head`."""
@@ -243,9 +242,15 @@ class FollowedMatch:
         _log.error("zombie_dropped", match_id=self.match_id, last_seq=self.last_seq)
         self.close(refused(Reason.NOT_OWNER_OF_SHARD))
 
-    def _local_presence(self) -> bytes:
-        attendance = self.attendance
-        return presence_news(list(attendance.seats), attendance.spectators)
+    def _presence(self) -> bytes:
+        """Say who is there: whom the engine has told of, and all who are here.
+
+        The engine hears of those who are here a moment after they came, and whoever is told that it
+        is not there itself would wonder.
+        """
+        heard, here = self._heard, self.attendance
+        seats = sorted({*heard.seats, *here.seats})
+        return presence_news(seats, max(heard.spectators, here.spectators))
 
 
 class Matches:

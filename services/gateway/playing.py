@@ -69,7 +69,7 @@ class Playing:
     @asynccontextmanager
     async def under_way(self, context: StreamContext) -> AsyncIterator[None]:
         """Take commands from *context* and answer them, in the block."""
-        works = partial(self._read, context), self._answer
+        works = partial(self._take, context), self._answer
         tasks = [asyncio.create_task(self._guarded(work)) for work in works]
         try:
             yield
@@ -87,12 +87,18 @@ class Playing:
     async def _guarded(self, work: Callable[[], Awaitable[None]]) -> None:
         try:
             await work()
-        except RefusedError as error:
-            self._subscriber.close(error)
         except grpc.aio.BaseError:
             return  # the client is gone, and the stream ends by that
         except Exception as error:  # noqa: BLE001 - told by the edge, at the end of the stream
             self._subscriber.fail(error)
+
+    async def _take(self, context: StreamContext) -> None:
+        """Take commands until there are no more, or something comes that ends the stream."""
+        try:
+            await self._read(context)
+        except RefusedError as error:
+            await self.settle()
+            self._subscriber.close(error)
 
     async def _read(self, context: StreamContext) -> None:
         while (request := await context.read()) is not grpc.aio.EOF:
@@ -109,7 +115,7 @@ class Playing:
         while True:
             queued = await self._queue.get()
             result = await self._result(queued)
-            self._subscriber.push(pb.PlayMatchResponse(result=result).SerializeToString())
+            self._subscriber.answer(pb.PlayMatchResponse(result=result).SerializeToString())
             self._unanswered -= 1
             if not self._unanswered:
                 self._settled.set()

@@ -54,8 +54,15 @@ class Farewell(NamedTuple):
     error: Exception | None = None
 
 
+_RESULT: Final = -1
+"""Stands for the sequence where what is queued is the result of a command."""
+
+
 class Subscriber:
     """A queue between a match, which never waits, and a client, which may be slow.
+
+    What became of a command is told even if the stream has to end: its sender may have no other way
+    to learn of it. Records are not, since a client resumes from what it has.
 
     Attributes:
         position: the sequence up to which records have come in.
@@ -69,6 +76,7 @@ class Subscriber:
         self._queue: deque[tuple[bytes, int]] = deque()
         self._bell = asyncio.Event()
         self._on_close: Callable[[], None] = lambda: None
+        self._presence = b""
         self.position = 0
         self.farewell: Farewell | None = None
 
@@ -87,9 +95,15 @@ class Subscriber:
             self.position = told.last_seq
             self._push(told.data, told.last_seq)
 
-    def push(self, data: bytes) -> None:
-        """Queue another message."""
-        self._push(data, 0)
+    def answer(self, result: bytes) -> None:
+        """Queue the result of a command."""
+        self._push(result, _RESULT)
+
+    def attended(self, presence: bytes) -> None:
+        """Queue who is there, unless that was told last."""
+        if presence != self._presence:
+            self._presence = presence
+            self._push(presence, 0)
 
     def end(self) -> None:
         """End the stream well, once all that is queued has been sent: the match is over."""
@@ -107,7 +121,10 @@ class Subscriber:
         self._close(Farewell("", "", error))
 
     def pop(self) -> tuple[bytes, int] | None:
-        """Return the next message, with the sequence of the record that it is, 0 for none."""
+        """Return the next message, with the sequence of the record that it is, below 1 for none.
+
+        Once the stream is closed, that is the next result which is still to be told.
+        """
         return self._queue.popleft() if self._queue else None
 
     def nudge(self) -> None:
@@ -123,10 +140,9 @@ class Subscriber:
         return bool(self._queue) or self.farewell is not None
 
     def _push(self, data: bytes, last_seq: int) -> None:
-        if self.is_closed:
-            return
-        if len(self._queue) >= self._queue_max:
+        if not self.is_closed and len(self._queue) >= self._queue_max:
             self.close(refused(Reason.SLOW_READER))
+        if self.is_closed and last_seq != _RESULT:
             return
         self._queue.append((data, last_seq))
         self._bell.set()
@@ -134,7 +150,7 @@ class Subscriber:
     def _close(self, farewell: Farewell) -> None:
         if not self.is_closed:
             self.farewell = farewell
-            self._queue.clear()
+            self._queue = deque(queued for queued in self._queue if queued[1] == _RESULT)
             self._bell.set()
             self._on_close()
 

@@ -217,11 +217,11 @@ class Watching:
         quiet = Watchdog(self._streams.settings.heartbeat_s, subscriber.nudge)
         try:
             while True:
-                message = subscriber.pop()
+                message = None if subscriber.is_closed else subscriber.pop()
                 if message is not None:
                     data, last_seq = message
                     await self._send(data)
-                    self._sent_seq = last_seq or self._sent_seq
+                    self._sent_seq = max(last_seq, self._sent_seq)
                     continue
                 if subscriber.farewell is not None:
                     return
@@ -265,13 +265,16 @@ class Watching:
     # The end.
 
     async def _part(self) -> None:
-        """Say the last word. Raises what `tell` does."""
+        """Tell the results that there are, and say the last word. Raises what `tell` does."""
         farewell = self.subscriber.farewell
         assert farewell is not None, "nothing else ends a stream"
-        if farewell.reason and not self._is_stuck:
+        if not self._is_stuck:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LAST_WORD_S):
-                    await self._context.send(self._go_away(farewell))
+                    while (message := self.subscriber.pop()) is not None:
+                        await self._context.send(message[0])
+                    if farewell.reason:
+                        await self._context.send(self._go_away(farewell))
         if farewell.error is not None:
             raise farewell.error
 

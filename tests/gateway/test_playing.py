@@ -149,6 +149,30 @@ async def test_a_second_opening_ends_the_stream(rig: Rig) -> None:
     assert got.told.violations[0].field == "open"
 
 
+async def test_what_was_sent_before_the_end_of_a_stream_is_answered_first(rig: Rig) -> None:
+    call = await rig.client(turn_of(rig)).play(rig.live.match_id)
+    await call.read()
+    rig.engine.gate.clear()
+    ids = [new_id() for _ in range(3)]
+    await call.write(played("roll", ids[0]))
+    for command_id in ids[1:]:
+        await call.write(played("roll", command_id, expected_sequence=1))
+    opening = pb.PlayMatchRequest.Open(match_id=rig.live.match_id)
+    await call.write(pb.PlayMatchRequest(open=opening))
+    await until(lambda: bool(rig.engine.commands))
+    rig.engine.gate.set()
+
+    news = [await call.read()]
+    while news[-1].WhichOneof("response") != "go_away":
+        news.append(await call.read())
+
+    results = [each.result for each in news if each.HasField("result")]
+    assert [result.command_id for result in results] == ids
+    assert results[0].HasField("accepted")
+    assert news[-1].go_away.reason == Reason.INVALID_REQUEST
+    assert (await answer(call.read())).code is StatusCode.INVALID_ARGUMENT
+
+
 async def test_the_last_result_comes_before_the_end_of_the_match(rig: Rig) -> None:
     live = rig.world.add(match_of("ann", None, seed=5))
     call = await rig.client("ann").play(live.match_id)

@@ -32,6 +32,31 @@ async def test_who_watches_is_told_after_the_snapshot_and_whenever_it_changes(ri
     await there(ann, [0], 0)
 
 
+async def test_whoever_comes_is_there_from_the_first_word_on(rig: Rig) -> None:
+    ann = rig.client("ann").watch(rig.live.match_id)
+    await there(ann, [0], 0)
+
+    for client, seats, spectators in [
+        (rig.client("bob"), [0, 2], 0),
+        (rig.client("cem"), [0, 2], 1),
+    ]:
+        first = await next_of("presence", client.watch(rig.live.match_id))
+
+        assert (list(first.connected_seats), first.spectators) == (seats, spectators)
+        await there(ann, seats, spectators)
+
+
+async def test_the_same_is_not_said_twice_in_a_row(rig: Rig) -> None:
+    ann = rig.client("ann").watch(rig.live.match_id)
+    await until(lambda: rig.live.match_id in rig.engine.attendance)
+    bob = rig.client("bob").watch(rig.live.match_id)
+    told = [await next_of("presence", ann), await next_of("presence", ann)]
+    bob.cancel()
+    told.append(await next_of("presence", ann))
+
+    assert [list(each.connected_seats) for each in told] == [[0], [0, 2], [0]]
+
+
 async def test_a_person_with_two_streams_is_one_and_leaves_with_the_second(rig: Rig) -> None:
     watch = rig.client("bob").watch(rig.live.match_id)
     await there(watch, [2], 0)
