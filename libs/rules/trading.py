@@ -97,9 +97,9 @@ def refuse_malformed(match: Match, command: c.OfferTrade) -> Refusal | None:
     """Refuse an offer that no match of this size could have; looked for before all else."""
     if not match.has_seat(command.to):
         return Refusal(Reason.INVALID_REQUEST, "TRADE-1", {"to": command.to})
-    least = min(command.give.cash, command.take.cash)
-    if least < 0:
-        return Refusal(Reason.INVALID_REQUEST, "TRADE-1", {"cash": least})
+    for name, side in (("give_cash", command.give), ("take_cash", command.take)):
+        if side.cash < 0:
+            return Refusal(Reason.INVALID_REQUEST, "TRADE-1", {name: side.cash})
     return None
 
 

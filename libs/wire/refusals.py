@@ -4,7 +4,7 @@ The same three make a status with its `ErrorInfo`, a `pb.Refused` in a stream, a
 WhyNot, so that a client meets one vocabulary everywhere.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from libs.kernel.reasons import Reason
@@ -16,6 +16,16 @@ from opolyx.match.v1 import refused_pb2 as pb
 
 RULE: Final = "rule"
 """The name under which metadata holds the id of the rule."""
+
+
+_FIELDS: Final[Mapping[str, str]] = {
+    "to": "command.offer_trade.to",
+    "give_cash": "command.offer_trade.give.cash",
+    "take_cash": "command.offer_trade.take.cash",
+    "seat": "seats",
+}
+"""Which field of a request a fact is about, where the rules alone can tell that it is wrong. Facts
+that are not named here are called like their field."""
 
 
 class Told(NamedTuple):
@@ -44,10 +54,12 @@ class Told(NamedTuple):
 def tell(refusal: Refusal) -> Told:
     """Tell a refusal; one without a rule is the edge's or the store's."""
     metadata = {name: _spell(fact) for name, fact in refusal.facts.items()}
+    wrong = _wrong_fields(metadata) if refusal.reason is Reason.INVALID_REQUEST else ()
     if not refusal.rule:
-        return Told(refusal.reason, metadata, _plain_sentence(refusal.reason, metadata))
+        text = _plain_sentence(refusal.reason, metadata)
+        return Told(refusal.reason, metadata, text, wrong)
     assert RULE not in metadata, refusal
-    return Told(refusal.reason, {RULE: refusal.rule, **metadata}, sentence(refusal))
+    return Told(refusal.reason, {RULE: refusal.rule, **metadata}, sentence(refusal), wrong)
 
 
 def tell_malformed(error: MalformedError) -> Told:
@@ -80,6 +92,13 @@ def _violations(violations: Iterable[Violation]) -> list[pb.Refused.FieldViolati
         pb.Refused.FieldViolation(field=field, description=description)
         for field, description in violations
     ]
+
+
+def _wrong_fields(metadata: Mapping[str, str]) -> tuple[Violation, ...]:
+    """Return what is wrong with a request that only the rules could see through."""
+    return tuple(
+        Violation(_FIELDS.get(name, name), f"cannot be {value}") for name, value in metadata.items()
+    )
 
 
 def _spell(fact: Fact) -> str:

@@ -142,12 +142,15 @@ def test_nobody_trades_with_a_seat_that_does_not_exist(to: int) -> None:
     assert trader().refused(offer(FIVE, TWELVE, to=to)).reason is Reason.INVALID_REQUEST
 
 
-@pytest.mark.parametrize(("give", "take"), [(e.Side(-1, (5,)), TWELVE), (FIVE, e.Side(-1, (12,)))])
-def test_negative_cash_is_no_offer(give: e.Side, take: e.Side) -> None:
+@pytest.mark.parametrize(
+    ("give", "take", "named"),
+    [(e.Side(-1, (5,)), TWELVE, "give_cash"), (FIVE, e.Side(-1, (12,)), "take_cash")],
+)
+def test_negative_cash_is_no_offer(give: e.Side, take: e.Side, named: str) -> None:
     """TRADE-1."""
     refused = trader().refused(offer(give, take))
 
-    assert (refused.reason, refused.facts) == (Reason.INVALID_REQUEST, {"cash": -1})
+    assert (refused.reason, refused.facts) == (Reason.INVALID_REQUEST, {named: -1})
 
 
 def test_nobody_trades_with_a_seat_that_is_out() -> None:

@@ -6,12 +6,17 @@ import pytest
 
 from libs.kernel.reasons import Reason
 from libs.rules import commands as c
+from libs.rules import events as e
 from libs.rules.decide import play
+from libs.rules.match import Match
 from libs.rules.refusals import Fact, Refusal
 from libs.rules.rule_sets import RULE_SETS
+from libs.wire.commands import message_of
 from libs.wire.refusals import Told, refused_message, tell, tell_malformed, told_of
 from libs.wire.requests import MalformedError, Violation
 from opolyx.match.v1 import refused_pb2 as pb
+from opolyx.match.v1.match_service_pb2 import CreateMatchRequest
+from tests.support.builders import CLASSIC_2, ScriptedDraws, bots
 from tests.support.nonsense import anything
 from tests.support.spec import given
 from tests.support.walks import Dice, Walk
@@ -49,6 +54,38 @@ def test_the_rules_own_refusal_names_its_rule() -> None:
     assert told.text == "There is not enough cash for it. (TURN-5; needed 600, cash 100)"
 
 
+@pytest.mark.parametrize(
+    ("offered", "field", "value"),
+    [
+        (c.OfferTrade(0, 7, e.Side(1, ()), e.Side(0, (5,))), "to", "7"),
+        (c.OfferTrade(0, 1, e.Side(-2, ()), e.Side(0, (5,))), "give.cash", "-2"),
+        (c.OfferTrade(0, 1, e.Side(0, (5,)), e.Side(-3, ())), "take.cash", "-3"),
+    ],
+)
+def test_what_the_rules_alone_know_to_be_nonsense_names_its_field(
+    offered: c.OfferTrade, field: str, value: str
+) -> None:
+    told = tell(given().refused(offered))
+
+    assert told.reason == Reason.INVALID_REQUEST
+    assert told.violations == (Violation(f"command.offer_trade.{field}", f"cannot be {value}"),)
+    names = message_of(offered).offer_trade.DESCRIPTOR.fields_by_name
+    assert field.partition(".")[0] in names
+
+
+def test_a_match_that_no_rules_know_names_its_fields_too() -> None:
+    people = bots(2)
+    known = {descriptor.name for descriptor in CreateMatchRequest.DESCRIPTOR.fields}
+    nobody = (*people, e.SeatSpec("ghost", ""))
+    for rule_set, seats in [("none@1", people), (CLASSIC_2, people[:1]), (CLASSIC_2, nobody)]:
+        command = c.CreateMatch("m", rule_set, seats, bytes(32))
+        refused = play(Match(), command, ScriptedDraws(), 0)
+        assert isinstance(refused, Refusal)
+
+        assert known.issuperset(field for field, _ in tell(refused).violations)
+        assert tell(refused).violations
+
+
 def test_what_no_rule_of_the_game_refuses_names_none() -> None:
     plain = tell(Refusal(Reason.MATCH_QUARANTINED, ""))
     stale = tell(Refusal(Reason.STALE_SEQUENCE, "", {"head_sequence": 130}))
@@ -72,7 +109,9 @@ def test_whatever_the_rules_refuse_can_be_told(rule_set: str) -> None:
         walk.step()
 
     assert len(told) > 20
+    assert Reason.INVALID_REQUEST in told
     for refusal in told.values():
+        assert bool(refusal.violations) == (refusal.reason == Reason.INVALID_REQUEST)
         assert re.fullmatch(r"[A-Z0-9]+-\d", refusal.metadata["rule"])
         assert all(METADATA_KEY.fullmatch(name) for name in refusal.metadata)
         assert told_of(_sent(refused_message(refusal))) == refusal
