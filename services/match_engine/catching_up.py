@@ -63,7 +63,7 @@ class CatchUp:
     def _hand_over(self, followed: Followed, live: LiveMatch, page: list[StoredRecord]) -> None:
         head_seq = live.chain.last_seq
         if followed.position > head_seq:
-            raise refused(Reason.STALE_SEQUENCE, after=followed.position, head=head_seq)
+            raise refused(Reason.STALE_SEQUENCE, asked=followed.position, head=head_seq)
         if not followed.is_started:
             followed.start(_started(live, page))
         for record in page[:PAGE]:

@@ -141,7 +141,7 @@ class Reading:
         async with self._seeing.veiled(caller, match_id):
             live = await self._decider.read(match_id)
         check_sees(caller, live)
-        if live.chain.last_seq < at_least:
+        if live.chain.last_seq < at_least and not live.is_over:
             await self._wait(match_id, at_least)
             live = await self._decider.read(match_id)
         if live.chain.last_seq < at_least:
@@ -149,7 +149,7 @@ class Reading:
         return live
 
     async def _wait(self, match_id: MatchId, sequence: int) -> None:
-        """Return when the match has got to a sequence, has left this memory, or takes too long."""
+        """Return when the match has got to a sequence or its end, has gone, or takes too long."""
         waiter = _Waiter(sequence)
         self._pushes.follow(match_id, waiter)
         try:
@@ -162,7 +162,7 @@ class Reading:
 
 
 class _Waiter:
-    """Waits until a match has got to a sequence. A `Follower`."""
+    """Waits until a match has got to a sequence, or to its end. A `Follower`."""
 
     def __init__(self, sequence: int) -> None:
         self._sequence = sequence
@@ -170,7 +170,7 @@ class _Waiter:
 
     def committed(self, record: Pushed) -> None:
         """See `Follower.committed`."""
-        if record.last_seq >= self._sequence:
+        if record.last_seq >= self._sequence or record.is_last:
             self.is_done.set()
 
     def dropped(self, reason: Reason) -> None:  # noqa: ARG002 - whoever reads anew finds out why

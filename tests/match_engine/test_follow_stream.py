@@ -113,7 +113,7 @@ class TestStarting:
         stopped = await wire.read("stopped", "started")
 
         assert stopped.refused.reason == Reason.STALE_SEQUENCE
-        assert stopped.refused.metadata == {"after": str(head + 1), "head": str(head)}
+        assert stopped.refused.metadata == {"asked": str(head + 1), "head": str(head)}
 
     @pytest.mark.parametrize(("match_id", "after"), [("é", 0), ("", 0), (None, -1)])
     async def test_what_cannot_be_followed_is_told_and_hurts_no_other(

@@ -105,6 +105,35 @@ class TestEveryRead:
 
         assert match_id not in edge.pushes._followers
 
+    @pytest.mark.parametrize(
+        ("name", "kind"), [entry for entry in EVERY_READ if entry[0] != "Explain"]
+    )
+    async def test_nothing_is_waited_for_in_a_match_that_is_over(
+        self, edge: Edge, monkeypatch: pytest.MonkeyPatch, name: str, kind: Any
+    ) -> None:
+        monkeypatch.setattr(reading, "PATIENCE_S", 3_600)
+        match_id = await edge.a_match()
+        await edge.play_to_the_end(match_id)
+        head = await edge.head_of(match_id)
+
+        async with asyncio.timeout(20):
+            got = await refusal(a_read(edge, name, kind, match_id, min_sequence=head + 1))
+
+        assert got[1:] == (Reason.STALE_SEQUENCE, {"asked": str(head + 1), "head": str(head)})
+
+    async def test_who_waits_is_answered_when_the_match_ends(
+        self, edge: Edge, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(reading, "PATIENCE_S", 3_600)
+        match_id = await edge.a_match()
+        name, kind = EVERY_READ[0]
+        waiting = asyncio.ensure_future(a_read(edge, name, kind, match_id, min_sequence=99_999))
+        async with asyncio.timeout(20):
+            await until(lambda: match_id in edge.pushes._followers)
+            await edge.play_to_the_end(match_id)
+
+            assert (await refusal(waiting))[1] == Reason.STALE_SEQUENCE
+
     async def test_a_read_does_not_wait_for_a_match_that_goes(
         self, edge: Edge, monkeypatch: pytest.MonkeyPatch
     ) -> None:
