@@ -108,6 +108,19 @@ class LegalCommands:
             (Choice(c.Surrender(seat)),),
         )
 
+    @property
+    def answer_count(self) -> int:
+        """How many entries, from the first, answer what the match waits for; 0 if for nothing.
+
+        In a debt beyond the seat's cash those are the sales and mortgages that raise some.
+        """
+        match, seat = self._match, self.seat
+        if match.frozen_at >= 0 or seat not in match.pending_seats():
+            return 0
+        if match.phase == phases.SEEDING:
+            return 1
+        return len(self.answers()) or len(self.sales()) + len(self.mortgages())
+
     def answers(self) -> list[Legal]:
         """Return what answers the decision that is pending for the seat."""
         match, seat = self._match, self.seat

@@ -72,7 +72,7 @@ SENTENCES: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.SEED_INVALID: "A client seed has 16 to 32 bytes, or none.",
         Reason.ROOM_FULL: "Every seat of the room is taken.",
         Reason.ROOM_CLOSED: "The room is closed.",
-        Reason.NOT_CREATOR: "Only the creator of the room may do this.",
+        Reason.NOT_CREATOR: "Only the creator of the room may do this; a quick match has none.",
         Reason.TOO_FEW_SEATS: "Too few seats are taken to start.",
         Reason.TEAMS_UNEVEN: "Every seat of both teams has to be taken.",
         Reason.ALREADY_IN_MATCH: "You are in another room or match that is not over.",

@@ -130,10 +130,12 @@ class MatchServicer(Lists, pb_grpc.MatchServiceServicer):
         match_id, caller = _match_id(request), present_caller()
         moment = await self._reading.now(caller, match_id, min_sequence=request.min_sequence)
         seat = seat_of(caller, moment.match)
+        legal = legal_commands(moment.match, seat)
         return pb.ListLegalCommandsResponse(
-            legal_commands=legal_messages(legal_commands(moment.match, seat)),
+            legal_commands=legal_messages(legal),
             sequence=moment.sequence,
             seat=seat,
+            answer_count=legal.answer_count,
         )
 
     async def ReadEvents(

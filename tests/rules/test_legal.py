@@ -149,6 +149,40 @@ def test_a_seed_is_listed_by_its_bounds_until_it_was_given() -> None:
     assert listed(table) == []
 
 
+def test_how_many_entries_answer_is_counted_from_the_first() -> None:
+    """TURN-1, SURR-1."""
+    table = given()
+    counts = [legal_commands(table.match, seat).answer_count for seat in (0, 1, 9, -1)]
+
+    table.when(c.Freeze("a report", "operator:1"))
+
+    assert counts == [1, 0, 0, 0]
+    assert legal_commands(table.match, 0).answer_count == 0
+
+
+def test_a_seed_is_an_answer_until_it_was_given() -> None:
+    """FAIR-1."""
+    draws = ScriptedDraws()
+    table = Table(created(CLASSIC_2, people(2), draws), draws)
+    assert legal_commands(table.match, 0).answer_count == 1
+
+    table.when(c.ContributeSeed(0, b""))
+
+    assert legal_commands(table.match, 0).answer_count == 0
+
+
+def test_what_raises_cash_is_an_answer_where_nothing_else_is() -> None:
+    """DEBT-1."""
+    table = given().standing({0: 1}).dice((1, 2)).owned(0, 5)
+    table.group(0, "brown").group(0, "pink").levels({11: 1})
+    table.when(c.Roll(0))
+    table.cash({0: 1_000})
+    legal = legal_commands(table.match, 0)
+
+    assert list(legal)[: legal.answer_count] == [*legal.sales(), *legal.mortgages()] != []
+    assert legal_commands(table.cash({0: 2_000}).match, 0).answer_count == 1
+
+
 def test_streets_to_build_on_are_listed_with_their_cost() -> None:
     """BUILD-1, BUILD-2."""
     table = given().group(0, "light_blue").levels({8: 1})

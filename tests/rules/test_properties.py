@@ -174,6 +174,21 @@ def test_somebody_can_always_do_something(walk: Walk) -> None:
 
 @bounded
 @given(walks(250))
+def test_a_seat_has_answers_if_and_only_if_it_is_asked_and_they_come_first(walk: Walk) -> None:
+    match = walk.match
+    asked = match.pending_seats() if match.frozen_at < 0 else []
+    for seat in range(len(match.specs)):
+        legal = legal_commands(match, seat)
+        first = list(legal)[: legal.answer_count]
+
+        assert bool(first) == (seat in asked)
+        assert len(first) == legal.answer_count
+        if first and match.phase != phases.SEEDING:
+            assert first == (legal.answers() or [*legal.sales(), *legal.mortgages()])
+
+
+@bounded
+@given(walks(250))
 def test_every_event_and_every_state_can_be_put_into_words(walk: Walk) -> None:
     match = Match()
     for event in walk.events:

@@ -70,7 +70,7 @@ ADVICE: Final[Mapping[Reason, str]] = {
     Reason.SEED_INVALID: "Give 16 to 32 bytes, or none.",
     Reason.ROOM_FULL: "Join another room.",
     Reason.ROOM_CLOSED: "Join another room; if its match is there, `GetRoom` names it.",
-    Reason.NOT_CREATOR: "Ask the creator: `creator_id` of the room.",
+    Reason.NOT_CREATOR: "Ask the creator: `creator_id` of the room; empty: nobody may.",
     Reason.TOO_FEW_SEATS: "Seat more people or bots.",
     Reason.TEAMS_UNEVEN: "Fill the seats of both sides.",
     Reason.ALREADY_IN_MATCH: "Play on, surrender, or leave the room: the metadata names which.",
