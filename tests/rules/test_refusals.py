@@ -356,8 +356,10 @@ RULES_OWN = set(Reason) - {
     *list(Reason)[: list(Reason).index(Reason.INVALID_REQUEST)],
     Reason.ROOM_NOT_FOUND,
     Reason.PLAYER_NOT_FOUND,
+    Reason.INVITE_NOT_FOUND,
     Reason.COMMAND_ID_REUSED,
     Reason.MATCH_QUARANTINED,
+    Reason.MATCH_NOT_QUARANTINED,
     Reason.STALE_SEQUENCE,
     *list(Reason)[list(Reason).index(Reason.ROOM_FULL) :],
 }
