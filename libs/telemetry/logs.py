@@ -1,14 +1,14 @@
 """Structured logs: one JSON object a line, or coloured text on a terminal. Data goes to stdout.
 
-What libraries log by the standard library goes the same way, so that a line of grpc or of the
-Kafka client is as readable for a machine as one of ours.
+What libraries log by the standard library goes the same way, as the event `library_said`, so that a
+line of grpc or of the Kafka client is as readable for a machine as one of ours.
 """
 
 import logging
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Literal, Protocol, TextIO, Unpack, cast
+from typing import Final, Literal, Protocol, TextIO, Unpack, cast
 
 import structlog
 from opentelemetry import trace
@@ -21,6 +21,8 @@ Level = Literal["debug", "info", "warning", "error"]
 
 Style = Literal["auto", "json", "text"]
 """How a line looks; `auto` is text on a terminal and JSON elsewhere."""
+
+_LIBRARY_SAID: Final[LogEvent] = "library_said"
 
 
 class Log(Protocol):
@@ -89,7 +91,7 @@ def configure(
 def _bridge(stream: TextIO, level: int, renderer: Sequence[Processor]) -> None:
     handler = logging.StreamHandler(stream)
     formatter = structlog.stdlib.ProcessorFormatter(
-        foreign_pre_chain=[structlog.stdlib.add_logger_name, *_shared()],
+        foreign_pre_chain=[structlog.stdlib.add_logger_name, _said_by_a_library, *_shared()],
         processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *renderer],
     )
     handler.setFormatter(formatter)
@@ -99,6 +101,13 @@ def _bridge(stream: TextIO, level: int, renderer: Sequence[Processor]) -> None:
             root.removeHandler(before)
     root.addHandler(handler)
     root.setLevel(level)
+
+
+def _said_by_a_library(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    """Name a line that is none of ours, of which there is no list. A structlog processor."""
+    event["text"] = event["event"]
+    event["event"] = _LIBRARY_SAID
+    return event
 
 
 def _shared() -> list[Processor]:

@@ -42,6 +42,7 @@ LogEvent = Literal[
     "lease_not_released",
     "lease_not_renewed",
     "lease_taken",
+    "library_said",
     "match_given_up",
     "match_left_alone",
     "match_made",
@@ -112,6 +113,7 @@ LOG_EVENTS: Final[dict[LogEvent, str]] = {
     "lease_not_released": "An engine ended and could not say so; its lease lapses by itself.",
     "lease_not_renewed": "The store did not answer in time; the engine tries again.",
     "lease_taken": "An engine began to live under its name.",
+    "library_said": "A library of others wrote a line, by the standard library's logging.",
     "match_given_up": "A match can never be made; its room has closed and its people are free.",
     "match_left_alone": "A newer opolyx has written the match, or its key is not here.",
     "match_made": "A room became a match.",
@@ -169,6 +171,7 @@ class LogFields(TypedDict, total=False):
     instance: Annotated[str, "an engine, by its stable name"]
     key: Annotated[str, "the key of a log entry: the match, room or player"]
     last_seq: Annotated[int, "the sequence of a record's last event"]
+    logger: Annotated[str, "whose line it is, of a library: asyncpg.pool"]
     match_id: Annotated[str, "the match"]
     method: Annotated[str, "package.Service/Method of an RPC"]
     name: Annotated[str, "of a piece of background work"]
@@ -185,6 +188,7 @@ class LogFields(TypedDict, total=False):
     sent: Annotated[int, "messages that we sent on a stream"]
     service: Annotated[str, "the service that speaks"]
     signal: Annotated[str, "the signal, such as SIGTERM"]
+    text: Annotated[str, "what a library said, in its own words"]
     topic: Annotated[str, "the topic of the event log"]
     topics: Annotated[list[str], "several of them"]
 

@@ -95,10 +95,25 @@ def test_lines_of_libraries_look_like_ours() -> None:
         logging.getLogger("aiokafka").warning("heartbeat failed after %d s", 3)
 
     [line] = lines(stream)
-    assert line["event"] == "heartbeat failed after 3 s"
+    assert line["event"] == "library_said"
+    assert line["text"] == "heartbeat failed after 3 s"
     assert line["logger"] == "aiokafka"
     assert line["service"] == "lobby"
     assert line["level"] == "warning"
+
+
+def test_a_bug_of_a_library_brings_its_traceback_under_the_same_name() -> None:
+    stream = io.StringIO()
+    logs.configure(stream=stream)
+    try:
+        raise ConnectionError  # noqa: TRY301 - by whom it is said is what matters
+    except ConnectionError:
+        logging.getLogger("asyncpg.pool").exception("the floor of connections is %s", "low")
+
+    [line] = lines(stream)
+    assert (line["event"], line["level"]) == ("library_said", "error")
+    assert line["text"] == "the floor of connections is low"
+    assert line["exception"][0]["exc_type"] == "ConnectionError"
 
 
 def test_a_bug_brings_its_traceback_in_the_same_line() -> None:
