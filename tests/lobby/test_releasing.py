@@ -124,6 +124,28 @@ async def test_the_people_of_a_match_that_can_never_be_made_are_free(rig: Rig) -
     await check_lobby(rig)
 
 
+async def test_whoever_sits_elsewhere_when_a_match_is_given_up_stays_there(rig: Rig) -> None:
+    """An older engine may refuse what a newer one has made, and somebody is out of already."""
+    (ann,) = await rig.people("Ann")
+    room_id = (await ann.create()).room_id
+    await ann.add_bot(room_id)
+    rig.engine.says = Reason.STORE_UNAVAILABLE
+    starting = await ann.start(room_id)
+    rig.engine.out.add(ann.player_id)
+    other = await ann.create()
+    rig.engine.says = Reason.INVALID_REQUEST
+
+    async def is_given_up() -> bool:
+        return (await ann.get(room_id)).state == Room.STATE_CLOSED
+
+    await until(is_given_up)
+    assert starting.state == Room.STATE_STARTING
+    told = (await answer(ann.create())).told
+    assert told is not None
+    assert told.metadata == {"rule": "SETUP-2", "room_id": other.room_id}
+    await check_lobby(rig, is_anybody_out=True)
+
+
 async def test_a_match_that_is_given_up_is_given_up_once(rig: Rig) -> None:
     (ann,) = await rig.people("Ann")
     await rig.open_lobby()
