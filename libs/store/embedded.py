@@ -98,6 +98,13 @@ class EmbeddedServer:
         except (FileNotFoundError, BlockingIOError):
             return None
 
+    def is_used(self) -> bool:
+        """Tell whether some process uses the server, whether it runs or not.
+
+        For whoever only looks, as `find`. Raises what that does.
+        """
+        return self._is_held(keeper.USED)
+
     async def start(self) -> str:
         """Start the server, or join those who use it; returns its `postgres://` URL.
 

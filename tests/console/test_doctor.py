@@ -1,5 +1,6 @@
 """``opolyx doctor`` on machines with one thing wrong at a time."""
 
+import fcntl
 import json
 import os
 import socket
@@ -14,6 +15,8 @@ import pytest
 from libs.chassis.issuing import DevelopmentIssuer
 from libs.chassis.sections import AuthSettings
 from libs.kernel.clock import SystemClock
+from libs.store.embedded import LOG
+from libs.store.keeper import DATA, USED, VERSION
 from opolyx.gateway.v1 import gateway_service_pb2 as pb
 from opolyx.gateway.v1.gateway_service_pb2_grpc import (
     GatewayServiceServicer,
@@ -247,6 +250,39 @@ def test_an_embedded_store_of_another_release_is_seen_on_the_disk(
 
     assert finding.result == Result.FAILED
     assert "PostgreSQL 9" in finding.meaning
+
+
+def test_an_embedded_store_that_nothing_runs_is_told_from_one_that_was_never_there(
+    variables: dict[str, str], data: Path
+) -> None:
+    store(data)
+
+    finding = results(variables)["store"]
+
+    assert finding.result == Result.WARNING
+    assert "has data, and nothing runs it" in finding.meaning
+    assert "start the services" in finding.advice
+
+
+def test_an_embedded_store_that_is_down_under_its_services_is_a_failure(
+    variables: dict[str, str], data: Path
+) -> None:
+    folder = store(data)
+    with (folder / USED).open("ab") as used:
+        fcntl.flock(used, fcntl.LOCK_SH)
+        finding = results(variables)["store"]
+
+    assert finding.result == Result.FAILED
+    assert "though services use it" in finding.meaning
+    assert str(folder / LOG) in finding.advice
+
+
+def store(data: Path) -> Path:
+    """Leave what an embedded store of this release leaves; returns its folder."""
+    cluster = data / "postgres" / DATA
+    cluster.mkdir(parents=True)
+    (cluster / "PG_VERSION").write_text(f"{VERSION}\n")
+    return cluster.parent
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from libs.chassis.sealing import Sealed, UnsealableError
 from libs.eventlog.postgres import SCHEMA as LOG_SCHEMA
 from libs.eventlog.topics import DEAD_SUFFIX
 from libs.store.connections import Connections, check_durability
+from libs.store.embedded import LOG as LOG_FILE
 from libs.store.embedded import SCHEME, EmbeddedServer, EmbeddedServerError, binaries
 from libs.store.keeper import DATA, VERSION
 from libs.store.migrate import MigrationError, pending, read_migrations
@@ -60,14 +61,15 @@ def find_store(settings: NodeSettings) -> tuple[str | None, Finding | None]:
         return url, None
     folder = Path(url.removeprefix(SCHEME))
     try:
-        found = EmbeddedServer(folder).find()
-        return found, None if found is not None else _on_disk(folder)
+        server = EmbeddedServer(folder)
+        found = server.find()
+        return found, None if found is not None else _on_disk(folder, is_used=server.is_used())
     except OSError as error:
         advice = "run as the owner of the data folder"
         return None, failed(STORE, f"{folder} cannot be looked into: {error.strerror}", advice)
 
 
-def _on_disk(folder: Path) -> Finding:
+def _on_disk(folder: Path, *, is_used: bool) -> Finding:
     """Return what can be said of an embedded store that does not run."""
     try:
         binaries()
@@ -83,10 +85,16 @@ def _on_disk(folder: Path) -> Finding:
             f"{folder} is of PostgreSQL {found}, and the embedded server is {VERSION}",
             "keep the release that made it, or move its data by pg_dump",
         )
-    return skipped(
+    if is_used:
+        return failed(
+            STORE,
+            f"the embedded store at {folder} is down, though services use it: nobody can play",
+            f"its keeper starts it again within seconds; if not, {folder / LOG_FILE} says why",
+        )
+    return warning(
         STORE,
-        f"the embedded store at {folder} does not run, PostgreSQL {VERSION}",
-        "it starts with the first service; ask again then to see more",
+        f"the embedded store at {folder} has data, and nothing runs it, PostgreSQL {VERSION}",
+        "start the services: it starts with the first of them; ask again then to see more",
     )
 
 
