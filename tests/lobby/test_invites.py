@@ -304,9 +304,16 @@ async def test_a_guest_of_a_match_that_is_being_made_is_admitted_when_it_is_ther
 
 
 async def test_no_guest_is_admitted_where_the_seats_alone_watch(rig: Rig) -> None:
-    _, bob, _, code = await started(rig, watching=Access.WATCHING_SEATS)
+    ann, bob, room_id = await private(rig, watching=Access.WATCHING_SEATS)
+    (cem,) = await rig.people("Cem")
+    code = (await ann.invite(room_id)).code
     await bob.accept(code)
+    await ann.add_bot(room_id)
+    await ann.start(room_id)
+    await cem.accept(code)
 
+    (asked,) = rig.engine.asked
+    assert asked.access == Access(watching=Access.WATCHING_SEATS)
     assert rig.engine.admitted == []
     await check_lobby(rig)
 

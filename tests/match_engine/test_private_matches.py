@@ -13,7 +13,7 @@ from libs.kernel.reasons import Reason
 from libs.rules import commands as c
 from libs.store.access import Access, Label, Watching
 from libs.store.memory import Fault
-from libs.store.ports import Fenced
+from libs.store.ports import Fenced, SealedSeed
 from libs.wire.commands import message_of
 from opolyx.match.v1 import access_pb2, match_pb2
 from opolyx.match.v1 import match_service_pb2 as pb
@@ -101,7 +101,7 @@ async def test_to_whoever_may_not_see_a_match_it_is_not_there(edge: Edge, watchi
     assert hidden == dict.fromkeys(READS, set(CALLERS) - SEEN_BY[watching])
 
 
-async def test_it_stays_hidden_in_quarantine_and_where_it_cannot_be_read(edge: Edge) -> None:
+async def test_it_stays_hidden_in_quarantine(edge: Edge) -> None:
     quarantined = await create(edge, watched_by(access_pb2.Access.WATCHING_SEATS))
     edge.matches.drop_all(Reason.NOT_OWNER_OF_SHARD)
     await edge.store.quarantine(quarantined, "a test")
@@ -111,6 +111,20 @@ async def test_it_stays_hidden_in_quarantine_and_where_it_cannot_be_read(edge: E
     assert hidden == dict.fromkeys(READS, set(CALLERS) - ALWAYS)
     told = await outcome(edge, "GetMatch", quarantined, "seat")
     assert told[1] == Reason.MATCH_QUARANTINED
+
+
+async def test_it_stays_hidden_where_its_engine_cannot_read_it(edge: Edge) -> None:
+    """The key of its seed is not there."""
+    match_id = await create(edge, watched_by(access_pb2.Access.WATCHING_SEATS))
+    edge.matches.drop_all(Reason.NOT_OWNER_OF_SHARD)
+    stream = edge.store._streams[MatchId(match_id)]
+    stream.seed = SealedSeed("seal-0099", stream.seed.sealed)
+
+    hidden = {method: await hidden_from(edge, method, match_id) for method in READS}
+
+    assert hidden == dict.fromkeys(READS, set(CALLERS) - ALWAYS)
+    told = await outcome(edge, "GetMatch", match_id, "seat")
+    assert told[1] == Reason.STORE_UNAVAILABLE
 
 
 async def test_services_see_everything_and_the_gateway_nothing_as_itself(edge: Edge) -> None:
