@@ -55,14 +55,16 @@ class Service:
     open: Callable[[], AbstractAsyncContextManager[object]]
 
 
-def run(services: Sequence[Service], *, grace_s: float) -> int:
+def run(
+    services: Sequence[Service], *, grace_s: float, ready: Callable[[], None] | None = None
+) -> int:
     """Run *services* until SIGINT or SIGTERM; returns the exit code, 1 if one of them failed.
 
     A second signal ends the process without further ado. See `serve`.
     """
     memory = Service("memory", _settled_memory)
     try:
-        asyncio.run(_until_signalled([*services, memory], grace_s))
+        asyncio.run(_until_signalled([*services, memory], grace_s, ready))
     except asyncio.CancelledError:
         return 1  # the second signal
     except Exception as error:  # noqa: BLE001 - the last place that can say what happened
@@ -85,11 +87,18 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         yield error
 
 
-async def serve(services: Sequence[Service], *, stop: asyncio.Event, grace_s: float) -> None:
+async def serve(
+    services: Sequence[Service],
+    *,
+    stop: asyncio.Event,
+    grace_s: float,
+    ready: Callable[[], None] | None = None,
+) -> None:
     """Open *services* in order, wait for *stop*, and close them in the opposite order.
 
     A service is ready before the next one opens, and is there until the last one that came after
-    it has closed. All of them have *grace_s* seconds to close; then they are cut off.
+    it has closed; *ready* is called when all of them are, and everything about that is logged. All
+    of them have *grace_s* seconds to close; then they are cut off.
 
     Raises:
         Exception: what a service failed with, the others having been closed.
@@ -99,6 +108,8 @@ async def serve(services: Sequence[Service], *, stop: asyncio.Event, grace_s: fl
     async with AsyncExitStack() as stack:
         for service in services:
             await stack.enter_async_context(_Supervised(service, grace))
+        if ready is not None:
+            ready()
         await stop.wait()
 
 
@@ -157,7 +168,9 @@ class Restarts:
         return min(self.delay_max_s, self.first_delay_s * 2.0 ** min(attempt - 1, 16))
 
 
-async def _until_signalled(services: Sequence[Service], grace_s: float) -> None:
+async def _until_signalled(
+    services: Sequence[Service], grace_s: float, ready: Callable[[], None] | None
+) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     main = asyncio.current_task()
@@ -171,7 +184,7 @@ async def _until_signalled(services: Sequence[Service], grace_s: float) -> None:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, on_signal, number)
-    await serve(services, stop=stop, grace_s=grace_s)
+    await serve(services, stop=stop, grace_s=grace_s, ready=ready)
 
 
 @asynccontextmanager

@@ -15,7 +15,7 @@ from opentelemetry import trace
 from structlog.contextvars import bind_contextvars, bound_contextvars
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from libs.telemetry.names import LogEvent, LogFields
+from libs.telemetry.names import ROUTINE, LogEvent, LogFields
 
 Level = Literal["debug", "info", "warning", "error"]
 
@@ -74,13 +74,16 @@ def configure(
 ) -> None:
     """Set up the logs of this process, on standard error unless *stream* is given.
 
-    May be called again, to change the level.
+    As text, lines of `names.ROUTINE` are left out unless the level is debug. May be called again,
+    to change the level.
     """
     stream = stream or sys.stderr
     number = logging.getLevelNamesMapping()[level.upper()]
-    renderer = _renderer(text=stream.isatty() if style == "auto" else style == "text")
+    is_text = stream.isatty() if style == "auto" else style == "text"
+    renderer = _renderer(text=is_text)
+    leaving_out = [_leave_out_routine] if is_text and number > logging.DEBUG else []
     structlog.configure(
-        processors=[*_shared(), *renderer],
+        processors=[*leaving_out, *_shared(), *renderer],
         wrapper_class=structlog.make_filtering_bound_logger(number),
         logger_factory=structlog.WriteLoggerFactory(file=stream),
         cache_logger_on_first_use=False,
@@ -101,6 +104,13 @@ def _bridge(stream: TextIO, level: int, renderer: Sequence[Processor]) -> None:
             root.removeHandler(before)
     root.addHandler(handler)
     root.setLevel(level)
+
+
+def _leave_out_routine(_: WrappedLogger, method: str, event: EventDict) -> EventDict:
+    """Drop a line that people want to read only when they look for a fault. A processor too."""
+    if method == "info" and event["event"] in ROUTINE:
+        raise structlog.DropEvent
+    return event
 
 
 def _said_by_a_library(_: WrappedLogger, __: str, event: EventDict) -> EventDict:

@@ -151,6 +151,12 @@ LOG_EVENTS: Final[dict[LogEvent, str]] = {
 
 assert LOG_EVENTS.keys() == set(get_args(LogEvent)), "every log event has its meaning"
 
+ROUTINE: Final[frozenset[LogEvent]] = frozenset(
+    {"command_accepted", "command_refused", "delivery_handled", "rpc_handled"}
+)
+"""What happens for every call and every command. Of the level info where a program reads the log,
+and of the level debug on a terminal, where it would carry away all else that is said."""
+
 
 class LogFields(TypedDict, total=False):
     """What a log line may say besides its event. No token, payload, hand or secret is among it."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from typing import Final
 
 import grpc
@@ -41,8 +42,9 @@ class ShardServicer(pb_grpc.ShardServiceServicer):
         """Send the whole assignment at once, whenever it changes, and each second.
 
         An engine that does not hold its own lease has not heard from the store for a while: it
-        sends its callers to those who have.
+        sends its callers to those who have. One that has just started is about to take its first.
         """
+        await self._first_lease()
         while not self._draining.is_set():
             bell = self._holder.bell
             if not self._holder.is_held:
@@ -50,6 +52,13 @@ class ShardServicer(pb_grpc.ShardServiceServicer):
             yield self._response(self._holder.assignments)
             await self._news(bell)
         raise refused(Reason.GOING_AWAY)
+
+    async def _first_lease(self) -> None:
+        """Return when a lease has been held since the start, or will not be in a moment."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._sign_of_life_s):
+                while not self._holder.assignments and not self._draining.is_set():
+                    await self._news(self._holder.bell)
 
     async def _news(self, bell: asyncio.Event) -> None:
         """Return when *bell* rings, when the server drains, or when a sign of life is due."""

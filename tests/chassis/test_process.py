@@ -63,6 +63,19 @@ async def test_services_close_in_the_opposite_order(lives: Lives) -> None:
     assert lives.told == ["store opens", "gateway opens", "gateway closes", "store closes"]
 
 
+async def test_it_is_said_once_that_all_of_them_are_ready(lives: Lives) -> None:
+    stop = asyncio.Event()
+
+    def ready() -> None:
+        lives.told.append("ready")
+        stop.set()
+
+    await serve([lives.service("store"), lives.service("lobby")], stop=stop, grace_s=5, ready=ready)
+
+    assert lives.told[:3] == ["store opens", "lobby opens", "ready"]
+    assert lives.told.count("ready") == 1
+
+
 async def test_a_service_that_fails_takes_the_others_down_in_order(lives: Lives) -> None:
     services = [lives.service("store"), lives.failing("lobby", ValueError("bug"))]
     running = asyncio.create_task(

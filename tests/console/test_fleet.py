@@ -1,6 +1,8 @@
 """Where the services of one environment find each other, and what is said of it."""
 
+import shlex
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -53,11 +55,40 @@ def test_a_port_that_is_none_is_refused_by_its_name() -> None:
 
 
 def test_the_greeting_shows_what_works_with_these_settings() -> None:
-    ours = greeting(settings_of("gateway", {"OPOLYX_GATEWAY__PORT": "1070"}), ID)
+    ours = greeting(settings_of("gateway", {}), ID)
     provider = {"OPOLYX_AUTH__MODE": "jwks", "OPOLYX_AUTH__JWKS_FILE": "keys.json"}
     theirs = greeting(settings_of("gateway", provider), ID)
 
-    assert "http://127.0.0.1:1070/" in ours
+    assert f"cd {Path.cwd()}\n" in ours
     assert "opolyx token --player ada)" in ours
+    assert "OPOLYX_" not in ours
     assert "opolyx token" not in theirs
     assert "Bearer $TOKEN" in theirs
+
+
+def test_the_greeting_tells_another_terminal_what_it_cannot_know(tmp_path: Path) -> None:
+    given = {
+        "OPOLYX_GATEWAY__PORT": "1070",
+        "OPOLYX_DATA_FOLDER": str(tmp_path / "ann's data"),
+        "OPOLYX_AUTH__ISSUER": "somebody",
+        "OPOLYX_STORE__URL": "postgres://ada:secret@127.0.0.1/opolyx",
+    }
+
+    shown = greeting(settings_of("gateway", given), ID)
+
+    lines = [line.strip() for line in shown.splitlines()]
+    [asks] = [line.split("#")[0] for line in lines if "opolyx token" in line and "-H" not in line]
+    *told, _, _, _, _ = shlex.split(asks)
+    assert told == [
+        f"OPOLYX_DATA_FOLDER={tmp_path}/ann's data",
+        "OPOLYX_PEERS__GATEWAY=127.0.0.1:1070",
+        "OPOLYX_AUTH__ISSUER=somebody",
+    ]
+    assert f'"authorization: Bearer $({asks.strip()})"' in shown
+    assert "http://127.0.0.1:1070/" in shown
+
+
+def test_the_folder_of_another_terminal_is_named_in_full() -> None:
+    shown = greeting(settings_of("gateway", {"OPOLYX_DATA_FOLDER": "elsewhere"}), ID)
+
+    assert f"OPOLYX_DATA_FOLDER={Path.cwd() / 'elsewhere'} " in shown

@@ -47,7 +47,7 @@ def cluster() -> Cluster:
 
 
 @asynccontextmanager
-async def served(holder: Leaseholder) -> AsyncIterator[GrpcServer]:
+async def served(holder: Leaseholder, *, sign_of_life_s: float = 0.1) -> AsyncIterator[GrpcServer]:
     allowed = AllowList({"opolyx.engine.v1.ShardService/WatchShards": [ANYONE]})
     terms = Terms(
         service="match_engine",
@@ -57,7 +57,7 @@ async def served(holder: Leaseholder) -> AsyncIterator[GrpcServer]:
         version="1",
     )
     server = GrpcServer(terms)
-    servicer = ShardServicer(holder, server.draining, sign_of_life_s=0.1)
+    servicer = ShardServicer(holder, server.draining, sign_of_life_s=sign_of_life_s)
     server.add(pb_grpc.add_ShardServiceServicer_to_server, servicer, SHARD_SERVICE)
     async with server:
         yield server
@@ -142,6 +142,40 @@ async def test_the_epoch_never_falls_though_nobody_has_a_shard_for_a_while(
 
 async def test_an_engine_without_a_lease_knows_nothing(cluster: Cluster) -> None:
     async with served(cluster.ann) as server, watching(server) as stream:
+        with pytest.raises(grpc.aio.AioRpcError) as raised:
+            await _next(stream)
+
+    told = answer_of(raised.value).told
+    assert told is not None
+    assert told.reason == Reason.STORE_UNAVAILABLE
+
+
+class Overheard(Leaseholder):
+    """A leaseholder that tells when somebody waits for its news."""
+
+    is_waited_for = False
+
+    @property
+    def bell(self) -> asyncio.Event:
+        self.is_waited_for = True
+        return super().bell
+
+
+async def test_who_asks_an_engine_that_starts_waits_for_its_first_lease(cluster: Cluster) -> None:
+    cid = Overheard(cluster.ownership, "cid", lambda: "127.0.0.1:3", steady=cluster.clock.now_ms)
+    async with served(cid, sign_of_life_s=60) as server, watching(server) as stream:
+        await until(lambda: cid.is_waited_for)
+        await cid.renew()
+        response = await _next(stream)
+
+    assert [engine.instance for engine in response.engines] == ["cid"]
+
+
+async def test_an_engine_that_lost_its_lease_lets_nobody_wait(cluster: Cluster) -> None:
+    await cluster.ann.renew()
+    cluster.clock.advance(4_000)
+
+    async with served(cluster.ann, sign_of_life_s=60) as server, watching(server) as stream:
         with pytest.raises(grpc.aio.AioRpcError) as raised:
             await _next(stream)
 

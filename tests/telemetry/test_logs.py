@@ -10,6 +10,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 
 from libs.telemetry import logs
+from libs.telemetry.names import ROUTINE, LogEvent
 
 
 @pytest.fixture(autouse=True)
@@ -57,6 +58,33 @@ def test_a_terminal_gets_colours() -> None:
 
     assert "\x1b[" in stream.getvalue()
     assert "service_started" in stream.getvalue()
+
+
+@pytest.mark.parametrize("event", sorted(ROUTINE))
+def test_what_happens_all_the_time_is_for_programs_and_for_those_who_look_for_a_fault(
+    event: LogEvent,
+) -> None:
+    log, on_terminal, debugging, off_terminal = logs.get(), Terminal(), Terminal(), io.StringIO()
+    for stream in (on_terminal, off_terminal):
+        logs.configure(stream=stream)
+        log.info(event)
+        log.info("service_started")
+    logs.configure(level="debug", stream=debugging)
+    log.info(event)
+
+    assert [line["event"] for line in lines(off_terminal)] == [event, "service_started"]
+    assert event in debugging.getvalue()
+    [line] = on_terminal.getvalue().splitlines()
+    assert "service_started" in line
+
+
+def test_what_somebody_should_look_at_is_told_however_often_it_happens() -> None:
+    stream = Terminal()
+    logs.configure(stream=stream)
+
+    logs.get().warning("delivery_handled")
+
+    assert "delivery_handled" in stream.getvalue()
 
 
 def test_what_is_bound_is_on_every_line_until_it_is_not() -> None:
