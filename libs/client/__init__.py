@@ -4,6 +4,7 @@ All that a bot needs is here: `from libs.client import Client, commands`. See RE
 """
 
 from libs.chassis.status import RefusedError
+from libs.client import commands
 from libs.client.calls import ConnectionLostError
 from libs.client.client import Client
 from libs.client.replies import Accepted, Refused, Reply
@@ -12,7 +13,6 @@ from libs.client.stream import StreamBrokenError, UnansweredError
 from libs.client.table import Chair, Table
 from libs.client.turns import Turn
 from libs.kernel.reasons import Reason
-from libs.rules import commands
 from libs.rules.legal import Choice, JackpotBounds, LegalCommands, TradeBounds
 from libs.rules.views import View
 from libs.wire.chain import BrokenChainError

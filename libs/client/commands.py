@@ -1,0 +1,60 @@
+"""The commands of a seat, as the rules have them: the first field of each is the seat.
+
+Those of services and operators are not here, since no player's program can give them.
+"""
+
+from libs.rules.commands import (
+    AcceptTrade,
+    BetJackpot,
+    Bid,
+    Build,
+    Buy,
+    ChooseBusMove,
+    ChooseTeleport,
+    ContributeSeed,
+    DeclareBankruptcy,
+    Decline,
+    DeclineJackpot,
+    Mortgage,
+    OfferTrade,
+    Pass,
+    Pay,
+    PayBail,
+    Redeem,
+    RejectTrade,
+    Roll,
+    SeatCommand,
+    SellLevel,
+    StayInJail,
+    Surrender,
+    WithdrawTrade,
+)
+from libs.rules.events import Side
+
+__all__ = [
+    "AcceptTrade",
+    "BetJackpot",
+    "Bid",
+    "Build",
+    "Buy",
+    "ChooseBusMove",
+    "ChooseTeleport",
+    "ContributeSeed",
+    "DeclareBankruptcy",
+    "Decline",
+    "DeclineJackpot",
+    "Mortgage",
+    "OfferTrade",
+    "Pass",
+    "Pay",
+    "PayBail",
+    "Redeem",
+    "RejectTrade",
+    "Roll",
+    "SeatCommand",
+    "SellLevel",
+    "Side",
+    "StayInJail",
+    "Surrender",
+    "WithdrawTrade",
+]
