@@ -4,6 +4,7 @@ from typing import Any
 
 import grpc
 import pytest
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.wrappers_pb2 import Int32Value, StringValue
 from grpc import StatusCode
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -247,6 +248,20 @@ async def test_more_calls_than_may_be_are_overloaded(serve: Serve) -> None:
         assert got.told.reason == Reason.OVERLOADED
         assert got.retry_after_ms == 250
     assert await served.stub.say("hello") == "hello"
+
+
+@pytest.mark.parametrize("detail", ["ErrorInfo", "BadRequest", "RetryInfo"])
+async def test_reflection_tells_what_the_details_of_a_status_are(serve: Serve, detail: str) -> None:
+    """So that `grpcurl` prints them, and a client without the files can decode them."""
+    served = await serve()
+    reflection: Any = reflection_pb2_grpc.ServerReflectionStub(served.channel)
+    name = f"google.rpc.{detail}"
+    ask = reflection_pb2.ServerReflectionRequest(file_containing_symbol=name)
+
+    [response] = await everything(reflection.ServerReflectionInfo(iter([ask])))
+
+    [described] = response.file_descriptor_response.file_descriptor_proto[:1]
+    assert FileDescriptorProto.FromString(described).name == "google/rpc/error_details.proto"
 
 
 async def test_health_and_reflection_are_there_for_anyone(serve: Serve) -> None:
