@@ -95,7 +95,7 @@ def test_two_people_spend_an_evening(rig: Rig) -> None:
     made = ask(rig, "ann", "rooms", "create", "--rule-set", RULES, "--seats", "3", "--private")
     room = made["room_id"]
     assert refused(rig, "bob", "rooms", "show", room) == (3, "ROOM_NOT_FOUND")
-    assert ask(rig, "bob", "rooms", "list") == []
+    assert room not in {each["room_id"] for each in ask(rig, "bob", "rooms", "list")}
     code = ask(rig, "ann", "rooms", "invite", room, "--ttl", "30m")["code"]
 
     assert ask(rig, "bob", "rooms", "accept", code)["room_id"] == room
@@ -129,7 +129,8 @@ def look_back(rig: Rig, first: str) -> None:
         assert match["place"] == (1 if match["outcome"] == "won" else 2)
         assert match["started_ms"] < match["ended_ms"]
     # It was a private evening.
-    assert ask(rig, "eve", "matches") == []
+    seen = {match["match_id"] for match in ask(rig, "eve", "matches")}
+    assert seen.isdisjoint(match["match_id"] for match in played)
     profile = ask(rig, "ann", "profile", "--cards")
     assert profile["name"] == "Ann the First"
     assert [reward["match_id"] for reward in profile["rewards"]] == [
@@ -137,8 +138,9 @@ def look_back(rig: Rig, first: str) -> None:
     ]
     assert len(profile["cards"]) == profile["card_count"]
     board = ask(rig, "bob", "leaderboard", "--around")
-    assert [entry["name"] for entry in board if entry["experience"] == profile["experience"]]
-    assert {entry["name"] for entry in board} == {"Ann the First", "bob"}
+    experience = {entry["name"]: entry["experience"] for entry in board}
+    assert experience["Ann the First"] == profile["experience"]
+    assert "bob" in experience
     assert refused(rig, "eve", "leaderboard", "--around") == (3, "PLAYER_NOT_FOUND")
 
 

@@ -79,10 +79,12 @@ class Waiting:
         room_id = self._room.room_id
         if self._is_quick:
             self._desk.show(f"Whoever wants the same comes too; bots come in {self._fill_s()} s.")
+        elif not self._is_open():
+            return
         elif self._room.rematch_of:
             again = f"opolyx rooms rematch {self._room.rematch_of}"
             self._desk.show(f"The others come by `rematch` too, or by: {again} {self._wish.hint}")
-        elif self._is_open():
+        else:
             way = f"--room {room_id}"
             if self._room.visibility == Room.VISIBILITY_PRIVATE:
                 invite = pb.CreateInviteRequest(room_id=room_id, command_id=new_command_id())
