@@ -354,13 +354,9 @@ def test_the_first_fault_in_the_promised_order_is_the_one_that_is_told(
 
 RULES_OWN = set(Reason) - {
     *list(Reason)[: list(Reason).index(Reason.INVALID_REQUEST)],
-    Reason.ROOM_NOT_FOUND,
-    Reason.PLAYER_NOT_FOUND,
-    Reason.INVITE_NOT_FOUND,
-    Reason.COMMAND_ID_REUSED,
-    Reason.MATCH_QUARANTINED,
-    Reason.MATCH_NOT_QUARANTINED,
-    Reason.STALE_SEQUENCE,
+    *(Reason.ROOM_NOT_FOUND, Reason.PLAYER_NOT_FOUND, Reason.INVITE_NOT_FOUND),
+    *(Reason.MATCH_QUARANTINED, Reason.MATCH_NOT_QUARANTINED),
+    *(Reason.COMMAND_ID_REUSED, Reason.STALE_SEQUENCE),
     *list(Reason)[list(Reason).index(Reason.ROOM_FULL) :],
 }
 """What the rules themselves can answer; the rest is for the edge, the store and the lobby."""
