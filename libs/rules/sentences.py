@@ -79,7 +79,7 @@ SENTENCES: Final[Mapping[Reason, str]] = MappingProxyType(
         Reason.NOT_READY: "Not everybody is ready.",
         Reason.SEAT_TAKEN: "This seat is taken.",
         Reason.SEAT_EMPTY: "Nobody of the kind that was meant sits there.",
-        Reason.TOO_MANY_INVITES: "The room has as many invitations as are allowed.",
+        Reason.TOO_MANY_INVITES: "The room has as many invitations, or guests, as are allowed.",
         Reason.BANNED_FROM_ROOM: "You were removed from this room.",
     }
 )

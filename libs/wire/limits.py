@@ -11,6 +11,9 @@ ROOMS_MAX: Final = 1
 INVITES_MAX: Final = 20
 """How many invitations of a room are of use at a time. The lobby's."""
 
+GUESTS_MAX: Final = 200
+"""How many people may have taken an invitation of a room. The lobby's."""
+
 DISPLAY_NAME_MAX: Final = 32
 """The most characters of a person's name, in the composed form (NFC). The lobby's."""
 

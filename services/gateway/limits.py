@@ -241,6 +241,14 @@ _KEPT: Final = (
         "How many invitations of a room may be of use at a time.",
     ),
     _Kept(
+        "guests_per_room",
+        lambda _: agreed.GUESTS_MAX,
+        "people",
+        "room",
+        Reason.TOO_MANY_INVITES,
+        "How many people may have taken an invitation of a room.",
+    ),
+    _Kept(
         "calls_per_server",
         lambda section: section.unary_calls_max,
         "calls",

@@ -12,6 +12,7 @@ from libs.rules import events as rules_e
 from libs.rules import tables
 from libs.rules.refusals import Refusal
 from libs.rules.rule_sets import RULE_SETS
+from libs.wire.limits import GUESTS_MAX
 from services.lobby import commands as c
 from services.lobby import events as e
 from services.lobby import seating
@@ -133,6 +134,8 @@ def _admit(room: Room, command: c.AdmitGuest) -> Decision:
         return Refusal(Reason.BANNED_FROM_ROOM, "")
     if command.player in room.guests or room.seat_of(command.player) is not None:
         return ()
+    if len(room.guests) >= GUESTS_MAX:
+        return Refusal(Reason.TOO_MANY_INVITES, "", {"limit": GUESTS_MAX})
     return (e.GuestAdmitted(player=command.player),)
 
 

@@ -96,6 +96,24 @@ async def invites_per_room(stage: Stage, value: int) -> Told:
     return reason
 
 
+async def guests_per_room(stage: Stage, value: int) -> Told:
+    person = stage.person()
+    room = await create_room(person)
+    asked = lobby_pb.CreateInviteRequest(room_id=room.room_id, command_id=new_id())
+    invite = await person.call(person.lobby.CreateInvite, asked)
+
+    def call() -> Awaitable[Any]:
+        guest = stage.person()
+        taken = lobby_pb.AcceptInviteRequest(code=invite.code, command_id=new_id())
+        return guest.call(guest.lobby.AcceptInvite, taken)
+
+    for _ in range(value):
+        await call()
+    reason = await told(call())
+    await change(person, "LeaveRoom", room)
+    return reason
+
+
 async def commands_waiting(stage: Stage, value: int) -> Told:
     """Hold the match up in the store: one command is at it, and then as many wait as may.
 
@@ -129,6 +147,7 @@ KEPT: Final[dict[str, Callable[[Stage, int], Awaitable[Told]]]] = {
     "page_size": page_size,
     "rooms_per_person": rooms_per_person,
     "invites_per_room": invites_per_room,
+    "guests_per_room": guests_per_room,
     "commands_waiting": commands_waiting,
 }
 """What drives each of them beyond, in a system that runs; it returns what was answered."""

@@ -1,10 +1,13 @@
 """What may be done in a room, and what that changes (SETUP-1, SETUP-2)."""
 
+from dataclasses import replace
+
 import pytest
 
 from libs.kernel.reasons import Reason
 from libs.rules.events import BOT, PERSON, SeatSpec
 from libs.rules.refusals import Refusal
+from libs.wire.limits import GUESTS_MAX
 from services.lobby import commands as c
 from services.lobby import events as e
 from services.lobby.room import Room, State, evolve
@@ -252,3 +255,13 @@ def test_what_is_recorded_happened_whatever_the_rules_say_now(sitting: Sitting) 
     sitting.do(leave(ANN))
 
     assert evolve(sitting.room, e.SeatTaken(seat=1, player=DAN)).seat_of(DAN) == 1
+
+
+def test_a_room_takes_so_many_guests_and_no_more(sitting: Sitting) -> None:
+    guests = frozenset(f"guest-{number}" for number in range(GUESTS_MAX))
+    room = replace(sitting.room, guests=guests)
+    refused = decide(room, c.AdmitGuest(player="one more", is_current=True))
+
+    assert isinstance(refused, Refusal)
+    assert (refused.reason, refused.facts) == (Reason.TOO_MANY_INVITES, {"limit": GUESTS_MAX})
+    assert decide(room, c.AdmitGuest(player="guest-7", is_current=True)) == ()

@@ -77,7 +77,7 @@ ADVICE: Final[Mapping[Reason, str]] = {
     Reason.NOT_READY: "Wait for the people on the seats named.",
     Reason.SEAT_TAKEN: "Take another seat, or name none.",
     Reason.SEAT_EMPTY: "Look at the room again: who sat there has gone.",
-    Reason.TOO_MANY_INVITES: "Hand out a code that you have.",
+    Reason.TOO_MANY_INVITES: "Hand out a code that you have. A room that has all its guests takes no more.",
     Reason.BANNED_FROM_ROOM: "Join another room.",
 }
 
