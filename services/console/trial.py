@@ -20,6 +20,7 @@ from libs.wire.export import write_export
 from libs.wire.heads import spell_keys
 from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
 from opolyx.lobby.v1.room_pb2 import Room
+from opolyx.match.v1.access_pb2 import Access
 from opolyx.progression.v1 import progression_service_pb2 as progression_pb
 from services.console.connection import public_keys, read_match
 from services.console.exports import verify_export
@@ -127,7 +128,9 @@ class Trial:
                 command_id=command_id(),
                 rule_set=self.rule_set,
                 seat_count=self.seats,
+                # Nobody joins, and whoever looks at the match afterwards may.
                 visibility=Room.VISIBILITY_PRIVATE,
+                watching=Access.WATCHING_EVERYBODY,
             )
         )
         for strength in self._names()[1:]:
