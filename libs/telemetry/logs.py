@@ -94,7 +94,7 @@ def configure(
 def _bridge(stream: TextIO, level: int, renderer: Sequence[Processor]) -> None:
     handler = logging.StreamHandler(stream)
     formatter = structlog.stdlib.ProcessorFormatter(
-        foreign_pre_chain=[structlog.stdlib.add_logger_name, _said_by_a_library, *_shared()],
+        foreign_pre_chain=[_said_by_a_library, *_shared()],
         processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *renderer],
     )
     handler.setFormatter(formatter)
@@ -115,7 +115,7 @@ def _leave_out_routine(_: WrappedLogger, method: str, event: EventDict) -> Event
 
 def _said_by_a_library(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
     """Name a line that is none of ours, of which there is no list. A structlog processor."""
-    event["text"] = event["event"]
+    event["logger"], event["text"] = event["_record"].name, event["event"]
     event["event"] = _LIBRARY_SAID
     return event
 
