@@ -7,13 +7,20 @@ from typing import Final, NamedTuple
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from libs.chassis.key_files import SUFFIX, is_key_id, make_first_key, read_key
+from libs.chassis.key_files import (
+    NONE_USED,
+    SUFFIX,
+    is_given_up,
+    is_key_id,
+    make_key,
+    read_key,
+)
 from libs.chassis.settings import SettingsError
 from libs.kernel.chance import fresh_secret
 from libs.telemetry import logs
 
 FIRST_KEY: Final = "seal-0001"
-"""The id of the key that is made where there is none."""
+"""The id of the key that is made where there never was one."""
 
 KEY_SIZE: Final = 32
 NONCE_SIZE: Final = 12
@@ -30,6 +37,10 @@ class Sealed(NamedTuple):
 
 class UnsealableError(Exception):
     """A secret cannot be read: its key is not in the folder, or it is not what was sealed."""
+
+
+class GivenUpError(UnsealableError):
+    """Its key is gone for good, as an operator has said: nobody will ever read it."""
 
 
 class Sealer:
@@ -51,14 +62,19 @@ class Sealer:
         self.key_id: Final = max(keys)
 
     @classmethod
-    def open(cls, folder: Path) -> "Sealer":
+    def open(
+        cls, folder: Path, used: Mapping[str, int] = NONE_USED, loss: str = "{} secrets with it"
+    ) -> "Sealer":
         """Use the keys in *folder*, making both if need be. Safe in several processes.
 
+        For *used* and *loss* see `make_key`: what is sealed already, where there is no key.
+
         Raises:
+            LostKeysError: a key that was used is missing.
             SettingsError: a file there is no key, or cannot be read.
 
         """
-        made = make_first_key(folder, FIRST_KEY, KEY_SIZE)
+        made = make_key(folder, FIRST_KEY, KEY_SIZE, used, loss)
         if made is not None:
             _log.info("sealing_key_made", path=str(made))
         paths = sorted(folder.glob(f"*{SUFFIX}"))
@@ -73,7 +89,8 @@ class Sealer:
         """Return the secret.
 
         Raises:
-            UnsealableError: it was sealed for something else, has been changed, or its key is gone.
+            UnsealableError: it was sealed for something else, has been changed, or its key is not
+                here; `GivenUpError` if that is gone for good.
 
         """
         key = self._key(sealed.key_id)
@@ -92,6 +109,8 @@ class Sealer:
             try:
                 key = AESGCM(read_key(self._folder / f"{key_id}{SUFFIX}", KEY_SIZE))
             except SettingsError as error:
+                if is_given_up(self._folder, key_id):
+                    raise GivenUpError(f"the key {key_id} was given up") from None
                 raise UnsealableError(str(error)) from None
             self._keys[key_id] = key
         return key

@@ -1,6 +1,6 @@
 """How matches are found in the store, whoever owns them; and what operators do to them.
 
-Two ports beside that of the streams. The same adapters keep them, since what they hold is written
+Ports beside that of the streams. The same adapters keep them, since what they hold is written
 together with a match, or about one.
 """
 
@@ -136,5 +136,24 @@ class Administration(Protocol):
         ...
 
 
-class EngineStore(MatchStore, Directory, Administration, Protocol):
+class KeysUsed(NamedTuple):
+    """Ids of the keys of all that the store keeps, each with how much would be lost with it.
+
+    *seals* are those of seeds, with how many matches that go on, 0 perhaps; *signs* those of heads,
+    with how many.
+    """
+
+    seals: dict[str, int]
+    signs: dict[str, int]
+
+
+class Keyring(Protocol):
+    """Knows which keys were used. Raises `StoreUnavailableError`."""
+
+    async def keys_used(self) -> KeysUsed:
+        """Return the keys that anything was sealed or signed with. It looks at every match."""
+        ...
+
+
+class EngineStore(MatchStore, Directory, Administration, Keyring, Protocol):
     """All that an engine asks of one store."""

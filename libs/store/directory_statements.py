@@ -99,3 +99,15 @@ QUARANTINED: Final = """
     WHERE ($1::uuid IS NULL OR q.match_id > $1) AND ($3::uuid IS NULL OR q.match_id = $3)
     ORDER BY q.match_id LIMIT $2
 """
+
+SEALS: Final = """
+    SELECT s.key_id, count(*) FILTER (WHERE h.status IN ('live', 'frozen')) AS lost
+    FROM match_engine.match_secret s JOIN match_engine.match_head h USING (match_id)
+    GROUP BY s.key_id ORDER BY s.key_id
+"""
+"""The keys of seeds, each with how many matches need it still: what is over has told its seed."""
+
+SIGNS: Final = """
+    SELECT head_key_id AS key_id, count(*) AS lost FROM match_engine.match_head
+    WHERE head_key_id IS NOT NULL GROUP BY head_key_id ORDER BY head_key_id
+"""

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from libs.kernel.clock import Clock
 from libs.kernel.ids import MatchId
 from libs.store.access import Access, Label, Watching
-from libs.store.directory import AdminCall, Listed, NewCall, Quarantined, Wanted
+from libs.store.directory import AdminCall, KeysUsed, Listed, NewCall, Quarantined, Wanted
 from libs.store.memory_stream import MemoryStream
 from libs.wire.record import StoredRecord
 
@@ -121,6 +121,18 @@ class MemoryDirectory(ABC):
             for match_id, (reason, since_ms) in sorted(self._quarantined.items())
             if (after is None or match_id > after) and only in (None, match_id)
         ][:limit]
+
+    async def keys_used(self) -> KeysUsed:
+        """Return the keys that were used. See `Keyring.keys_used`."""
+        await self._answer("keys_used")
+        used = KeysUsed({}, {})
+        for _, stream in sorted(self._streams.items()):
+            goes_on, signed = not stream.head.status.is_over, stream.head.signed
+            key_id = stream.seed.key_id
+            used.seals[key_id] = used.seals.get(key_id, 0) + goes_on
+            if signed is not None:
+                used.signs[signed.key_id] = used.signs.get(signed.key_id, 0) + 1
+        return used
 
     def _seq(self, match_id: MatchId) -> int:
         stream = self._streams.get(match_id)

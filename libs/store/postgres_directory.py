@@ -8,7 +8,7 @@ from libs.kernel.ids import CommandId, MatchId
 from libs.store import directory_statements as sql
 from libs.store.access import Access, Label, Watching
 from libs.store.connections import Connections
-from libs.store.directory import AdminCall, Listed, NewCall, Quarantined, Wanted
+from libs.store.directory import AdminCall, KeysUsed, Listed, NewCall, Quarantined, Wanted
 from libs.store.ports import Head, Status
 from libs.wire.heads import SignedHead
 from libs.wire.record import StoredRecord
@@ -83,6 +83,12 @@ class PostgresDirectory:
         """Return matches in quarantine. See `Administration.quarantined`."""
         rows = await self._connections.fetch(sql.QUARANTINED, after, limit, only)
         return [Quarantined(MatchId(row["match_id"]), *row[1:]) for row in rows]
+
+    async def keys_used(self) -> KeysUsed:
+        """Return the keys that were used. See `Keyring.keys_used`."""
+        seals = await self._connections.fetch(sql.SEALS)
+        signs = await self._connections.fetch(sql.SIGNS)
+        return KeysUsed(*({row["key_id"]: row["lost"] for row in rows} for rows in (seals, signs)))
 
 
 def head_of(match_id: MatchId, row: asyncpg.Record) -> Head:

@@ -80,6 +80,10 @@ class _Checking:
                 self._reward(event.match_rewarded)
             case "card_dropped":
                 self._drop(event.card_dropped)
+            case "commitment_renewed":
+                self._require(self._sequence > 1, "is there before the profile was opened")
+                self._require(not self._cards_due, "is there where a card is missing")
+                self._commitment = event.commitment_renewed.commitment
             case None:
                 self._require(False, "is not known here")  # noqa: FBT003 - reads as an assertion
 

@@ -33,13 +33,13 @@ from services.match_engine.arming import Arming
 from services.match_engine.database_clock import DatabaseClock
 from services.match_engine.deciding import Decider
 from services.match_engine.ground import Ground, GroundOf
+from services.match_engine.keys import Keys, open_keys
 from services.match_engine.labelling import Labelling
 from services.match_engine.live import Listener
 from services.match_engine.matches import Matches
 from services.match_engine.ownership import Leaseholder, LeaseTerms
 from services.match_engine.publishing import Publisher
 from services.match_engine.pushes import Pushes
-from services.match_engine.seeds import Seeds
 from services.match_engine.servicer import MatchServicer
 from services.match_engine.settings import EngineSettings, MatchEngineSettings
 from services.match_engine.shards import ShardServicer
@@ -85,7 +85,8 @@ async def _opened(
         # Arming begins anew by itself, with all that is loaded then.
         timer = foundation.channel(NAME, settings.peers.timer, retries=False)
         await stack.enter_async_context(timer)
-        engine = _Engine(settings, foundation, ground, log, timer)
+        keys = await open_keys(settings.data_folder, ground.store)
+        engine = _Engine(settings, foundation, ground, keys, log, timer)
         await stack.enter_async_context(engine.running())
         yield
 
@@ -93,11 +94,12 @@ async def _opened(
 class _Engine:
     """One engine, its parts put together."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - all that it is put together of
         self,
         settings: MatchEngineSettings,
         foundation: Foundation,
         ground: Ground,
+        keys: Keys,
         log: EventLog,
         timer: Channel,
     ) -> None:
@@ -114,19 +116,18 @@ class _Engine:
             lambda: section.address(self._server.address),
             terms=_lease_terms(section),
         )
-        seeds, keys = Seeds.open(settings.data_folder), SigningKeys.open(settings.data_folder)
-        self._matches = Matches(store, seeds, self._holder.owns, draws_of=ground.draws_of)
+        self._matches = Matches(store, keys.seeds, self._holder.owns, draws_of=ground.draws_of)
         self._decider = Decider(
             store,
             self._matches,
-            seeds,
-            keys,
+            keys.seeds,
+            keys.signing,
             self._clock,
             self._holder.outages_of,
             draws_of=ground.draws_of,
         )
         self._surround(section, ground, log, timer)
-        self._serve(store, keys, ground.listeners)
+        self._serve(store, keys.signing, ground.listeners)
         self._holder.tell(self._give_up)
 
     def _surround(

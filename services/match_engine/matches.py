@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from libs.chassis.sealing import UnsealableError
+from libs.chassis.sealing import GivenUpError, UnsealableError
 from libs.chassis.status import refused
 from libs.kernel.chance import Draws, FairDraws
 from libs.kernel.ids import MatchId
@@ -268,7 +268,10 @@ class Matches:
         sealed = await self._store.seed(match_id)
         if sealed is None:
             raise DamagedError("there is no seed")
-        return self._seeds.unseal(match_id, sealed)
+        try:
+            return self._seeds.unseal(match_id, sealed)
+        except GivenUpError as error:
+            raise DamagedError(f"its seed cannot be opened: {error}") from error
 
     def _tell_since(self, before: LiveMatch, live: LiveMatch) -> None:
         """Tell the listeners what was committed since they were last told of a match (W6, W7).

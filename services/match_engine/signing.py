@@ -1,10 +1,10 @@
 """The keys by which this deployment signs the heads of matches (write protocol, W10)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from libs.chassis.key_files import SUFFIX, make_first_key, read_key
+from libs.chassis.key_files import NONE_USED, PUBLIC, SUFFIX, make_key, read_key
 from libs.kernel.ids import MatchId
 from libs.telemetry import logs
 from libs.wire.heads import KEY_SEED_SIZE, SignedHead, SigningKey
@@ -12,10 +12,8 @@ from libs.wire.heads import KEY_SEED_SIZE, SignedHead, SigningKey
 FOLDER: Final = "head-keys"
 """Where the keys are, in the data folder."""
 
-PUBLIC: Final = ".pub"
-
 FIRST_KEY: Final = "head-0001"
-"""The id of the key that is made where there is none."""
+"""The id of the key that is made where there never was one."""
 
 _log: Final = logs.get()
 
@@ -42,15 +40,19 @@ class SigningKeys:
         self._public = (PublicKey(signing.key_id, signing.public_key), *retired)
 
     @classmethod
-    def open(cls, data_folder: Path) -> "SigningKeys":
+    def open(cls, data_folder: Path, used: Mapping[str, int] = NONE_USED) -> "SigningKeys":
         """Use the keys in *data_folder*, making one at the first start. Safe in several processes.
 
+        *used* are those that heads were signed by, with how many.
+
         Raises:
+            LostKeysError: there is none, and neither half of such a one.
             SettingsError: a file there is no key, or cannot be read.
 
         """
         folder = data_folder / FOLDER
-        made = make_first_key(folder, FIRST_KEY, KEY_SEED_SIZE)
+        loss = "{} heads of matches that are over can never be checked again"
+        made = make_key(folder, FIRST_KEY, KEY_SEED_SIZE, used, loss)
         if made is not None:
             _log.info("signing_key_made", path=str(made))
         secret = {

@@ -8,7 +8,6 @@ from libs.chassis.background import Background
 from libs.chassis.engine_records import EngineRecords
 from libs.chassis.foundation import Foundation
 from libs.chassis.process import Service
-from libs.chassis.sealing import Sealer
 from libs.chassis.server import GrpcServer
 from libs.eventlog.match_reading import MatchReader
 from libs.eventlog.outbox import OutboxPublisher
@@ -23,7 +22,7 @@ from services.progression.ranking import Leaderboard
 from services.progression.reactors import Rewarder
 from services.progression.servicer import ALLOWED, BELIEVED, SERVICE, ProgressionServicer
 from services.progression.settings import KEYS_FOLDER, ProgressionSettings
-from services.progression.store import MIGRATIONS, SCHEMA, ProgressStore
+from services.progression.store import MIGRATIONS, SCHEMA, ProgressStore, open_sealer
 from services.progression.watching import Watcher
 
 NAME: Final = "progression"
@@ -38,7 +37,6 @@ def service(settings: ProgressionSettings, foundation: Foundation) -> Service:
 async def _opened(
     settings: ProgressionSettings, foundation: Foundation
 ) -> AsyncIterator[GrpcServer]:
-    sealer = Sealer.open(settings.data_folder / KEYS_FOLDER)
     terms = foundation.terms(NAME, settings.progression, ALLOWED, believed=BELIEVED)
     server = GrpcServer(terms)
     async with (
@@ -46,6 +44,7 @@ async def _opened(
         foundation.open_log() as log,
         foundation.engines(NAME) as engines,
     ):
+        sealer = await open_sealer(settings.data_folder / KEYS_FOLDER, connections)
         publisher = OutboxPublisher(PostgresOutbox(connections), log, service=NAME)
         profiles = Profiles(connections)
         watcher = Watcher(profiles, settings.progression.poll_s)

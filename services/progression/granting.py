@@ -20,7 +20,7 @@ FreshSeed = Callable[[], bytes]
 class Standing:
     """Where a player stands: the fold of their events, and the secret that they are bound to.
 
-    *seed* is that of the next card; empty before the first event.
+    *seed* is that of the next card; empty before the first event, and where it was lost for good.
     """
 
     player_id: PlayerId
@@ -49,7 +49,10 @@ class Granting:
     """
 
     def __init__(self, standing: Standing, ending: Ending, fresh_seed: FreshSeed) -> None:
-        """Begin where a player stands; somebody without an event gets a profile first."""
+        """Begin where a player stands; somebody without an event gets a profile first.
+
+        Whose seed was lost is bound to another one, openly, before anything is granted.
+        """
         self.standing = standing
         self.events: list[pb.ProgressionEvent] = []
         self._ending = ending
@@ -57,6 +60,9 @@ class Granting:
         if not standing.sequence:
             commitment = self._commit()
             self._tell(profile_opened=pb.ProfileOpened(commitment=commitment))
+        elif not standing.seed:
+            commitment = self._commit()
+            self._tell(commitment_renewed=pb.CommitmentRenewed(commitment=commitment))
 
     def grant(self, earned: Earned) -> None:
         """Reward a match: its experience, then its cards, one after the other."""
@@ -105,6 +111,7 @@ class Granting:
         profile_opened: pb.ProfileOpened | None = None,
         match_rewarded: pb.MatchRewarded | None = None,
         card_dropped: pb.CardDropped | None = None,
+        commitment_renewed: pb.CommitmentRenewed | None = None,
     ) -> None:
         self.standing = replace(self.standing, sequence=self.standing.sequence + 1)
         self.events.append(
@@ -115,5 +122,6 @@ class Granting:
                 profile_opened=profile_opened,
                 match_rewarded=match_rewarded,
                 card_dropped=card_dropped,
+                commitment_renewed=commitment_renewed,
             )
         )

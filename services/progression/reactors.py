@@ -110,5 +110,5 @@ def _count(told: list[pb.ProgressionEvent]) -> None:
                 _REWARDS.labels("something" if brought else "nothing").inc()
             case "card_dropped":
                 _CARDS.labels(_RARITIES[event.card_dropped.card.rarity]).inc()
-            case "profile_opened" | None:
+            case "profile_opened" | "commitment_renewed" | None:
                 pass

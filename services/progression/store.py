@@ -5,7 +5,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from libs.chassis.sealing import Sealed, Sealer
+from libs.chassis.key_files import has_key
+from libs.chassis.sealing import GivenUpError, Sealed, Sealer
 from libs.eventlog.following import ChainedRecord, Position
 from libs.eventlog.reading import BrokenStreamError
 from libs.kernel.ids import MatchId, PlayerId
@@ -17,6 +18,20 @@ from services.progression.granting import Standing
 SCHEMA: Final = "progression"
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
+
+
+async def open_sealer(folder: Path, connections: Connections) -> Sealer:
+    """Use the keys of cards in *folder*, making one at the first start.
+
+    Raises:
+        LostKeysError: there is none, and seeds were sealed with one.
+        SettingsError: a file there is no key, or cannot be read.
+        StoreUnavailableError: the store did not answer.
+
+    """
+    rows = [] if has_key(folder) else await connections.fetch(_KEYS_USED)
+    used = {row["key_id"]: row["people"] for row in rows}
+    return Sealer.open(folder, used, _LOSS)
 
 
 class ProgressStore:
@@ -111,7 +126,8 @@ class Taking:
         Several players are to be asked for in the order of their ids.
 
         Raises:
-            UnsealableError: the seed of the player's next card cannot be read.
+            UnsealableError: the seed of the player's next card cannot be read now; where it never
+                will be, since its key was given up, there is none.
 
         """
         await self._connection.execute(_ENSURE_PROFILE, player_id)
@@ -120,13 +136,11 @@ class Taking:
         if not row["sequence"]:
             return Standing(player_id)
         sealed = Sealed(row["key_id"], row["sealed_seed"])
-        return Standing(
-            player_id,
-            row["sequence"],
-            row["experience"],
-            row["card_count"],
-            self._sealer.unseal(sealed, bound_to=player_id.encode()),
-        )
+        try:
+            seed = self._sealer.unseal(sealed, bound_to=player_id.encode())
+        except GivenUpError:
+            seed = b""
+        return Standing(player_id, row["sequence"], row["experience"], row["card_count"], seed)
 
     async def keep(self, standing: Standing, events: Sequence[pb.ProgressionEvent]) -> None:
         """Append events of one player, with what follows from them, and where they lead."""
@@ -172,6 +186,12 @@ class Taking:
         ]
         await self._connection.executemany(_LIST_CARD, cards)
 
+
+_KEYS_USED: Final = """
+    SELECT key_id, count(*) AS people FROM progression.profile
+    WHERE key_id <> '' GROUP BY key_id ORDER BY key_id
+"""
+_LOSS: Final = "the next cards of {} people are bound to seeds that nobody can read"
 
 _POSITION: Final = """
     SELECT last_seq, last_hash FROM progression.match_position WHERE match_id = $1

@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from libs.chassis.sealing import FIRST_KEY, KEY_SIZE, NONCE_SIZE, Sealed, Sealer, UnsealableError
+from libs.chassis.sealing import (
+    FIRST_KEY,
+    KEY_SIZE,
+    NONCE_SIZE,
+    GivenUpError,
+    Sealed,
+    Sealer,
+    UnsealableError,
+)
 from libs.chassis.settings import SettingsError
 
 SECRET = bytes(range(32))
@@ -95,6 +103,23 @@ def test_a_secret_under_a_key_that_is_not_there_stays_sealed(tmp_path: Path, key
 
     with pytest.raises(UnsealableError):
         sealer.unseal(Sealed(key_id, sealed), bound_to=WHOSE)
+
+
+def test_a_secret_under_a_key_that_was_given_up_is_told_from_one_that_may_come_back(
+    tmp_path: Path,
+) -> None:
+    sealed = Sealer.open(tmp_path / "before").seal(SECRET, bound_to=WHOSE)
+    put_key(tmp_path, "seal-0002")
+    sealer = Sealer.open(tmp_path)
+    with pytest.raises(UnsealableError) as missing:
+        sealer.unseal(sealed, bound_to=WHOSE)
+    (tmp_path / f"{FIRST_KEY}.lost").touch()
+    with pytest.raises(GivenUpError, match=f"{FIRST_KEY} was given up"):
+        sealer.unseal(sealed, bound_to=WHOSE)
+
+    assert not isinstance(missing.value, GivenUpError)
+    (tmp_path / "before" / f"{FIRST_KEY}.key").rename(tmp_path / f"{FIRST_KEY}.key")
+    assert sealer.unseal(sealed, bound_to=WHOSE) == SECRET
 
 
 @pytest.mark.parametrize("text", ["", "xy" * KEY_SIZE, "ab" * (KEY_SIZE - 1), "\N{SNOWMAN}"])

@@ -14,6 +14,7 @@ from libs import verify as verifier
 from libs.chassis.issuing import KEY_FILE
 from services.console.bundling import LAST_EVENTS
 from services.console.diagnosis.database import connected
+from services.console.diagnosis.finding import Finding
 from services.console.doctor import examine
 from services.console.fleet import SERVICES
 from services.console.staging import environment, free_ports
@@ -85,14 +86,31 @@ def test_keys_that_do_not_open_what_the_store_has_are_missed(
         "OPOLYX_DATA_FOLDER": str(tmp_path),
     }
 
-    none = {finding.check: finding for finding in examine(elsewhere)}["sealed secrets"]
-    Seeds.open(tmp_path)
-    another = [finding for finding in examine(elsewhere) if finding.check == "sealed secrets"]
+    none = secrets_found(elsewhere)
+    for key in ("seed-keys/seal-0001", "keys/progression/seal-0001", "head-keys/head-0001"):
+        (tmp_path / key).parent.mkdir(parents=True)
+        (tmp_path / f"{key}.lost").touch()
+    given_up = secrets_found(elsewhere)
+    Seeds.open(tmp_path / "another")
+    (tmp_path / "another" / "seed-keys" / "seal-0001.key").rename(
+        tmp_path / "seed-keys" / "seal-0001.key"
+    )
+    another = secrets_found(elsewhere)
 
-    assert none.result == "failed"
-    assert "keys of seeds" in another[0].meaning
+    assert [finding.result for finding in none] == ["failed"] * 3
+    assert "keys of seeds" in none[0].meaning
+    assert "services do not start" in none[0].meaning
+    assert "heads are signed by head-0001" in none[2].meaning
+    assert all("backup" in finding.advice for finding in none)
+    assert [finding.result for finding in given_up] == ["warning"] * 2
+    assert "given up" in given_up[0].meaning
     assert another[0].result == "failed"
-    assert "backup" in another[0].advice
+    assert "do not open what is sealed" in another[0].meaning
+
+
+def secrets_found(variables: dict[str, str]) -> list[Finding]:
+    """Return what the doctor says of what is sealed and signed."""
+    return [finding for finding in examine(variables) if finding.check == "sealed secrets"]
 
 
 def test_a_bundle_has_all_that_is_needed_and_nothing_that_is_secret(

@@ -9,6 +9,7 @@ from typing import Any
 import grpc
 import pytest
 
+from libs.chassis.key_files import LostKeysError
 from libs.chassis.process import Service, serve
 from libs.chassis.status import answer_of
 from libs.eventlog.opening import LOCAL, open_log
@@ -26,6 +27,7 @@ from opolyx.engine.v1 import engine_service_pb2 as engine_pb
 from opolyx.engine.v1.engine_service_pb2_grpc import EngineServiceStub
 from services.match_engine.bootstrap import service
 from services.match_engine.ownership import ReplacedError
+from tests.chassis.answers import answer
 from tests.match_engine.engines_rig import Cluster, opened_cluster
 from tests.support.waiting import until
 
@@ -73,6 +75,30 @@ async def test_an_ended_match_is_whole_in_the_log_with_its_signed_head(cluster: 
     published = [entry.value for entry in await _log(cluster, MATCH_RECORDS.name)]
     assert published == [record.data for record in await cluster.store.records(match_id, 0)]
     assert [entry.key for entry in await _log(cluster, MATCH_HEADS.name)] == [match_id]
+
+
+@pytest.mark.slow
+async def test_an_engine_without_the_keys_of_its_store_does_not_start(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    async with cluster.engine("ann"):
+        match_id = await cluster.create()
+        await cluster.play(match_id, 3)
+    (tmp_path / "seed-keys" / "seal-0001.key").rename(tmp_path / "found")
+
+    with pytest.raises(LostKeysError, match="1 matches that go on"):
+        async with cluster.engine("ann"):
+            pass
+    (tmp_path / "seed-keys" / "seal-0001.lost").touch()
+    async with cluster.engine("ann"):
+        another = await cluster.create()
+        got = await answer(cluster.play(match_id, 1))
+
+    assert got.told is not None
+    assert got.told.reason == Reason.MATCH_QUARANTINED
+    sealed = await cluster.store.seed(another)
+    assert sealed is not None
+    assert sealed.key_id == "seal-0002"
 
 
 async def test_the_last_state_of_a_match_is_kept(cluster: Cluster) -> None:

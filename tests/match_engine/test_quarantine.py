@@ -1,5 +1,7 @@
 """Matches that do not check out, and those that somebody else may be able to read (W2)."""
 
+from pathlib import Path
+
 from libs.kernel.reasons import Reason
 from libs.rules import commands as c
 from libs.rules import events as e
@@ -98,6 +100,36 @@ class TestWhatDoesNotCheckOut:
         table = await played(5)
         stream_of(table).seed = table.rig.seeds.seal(table.match_id, bytes(32))
         await self._is_quarantined(table, "committed")
+
+    async def test_a_seed_under_a_key_that_was_given_up(self, tmp_path: Path) -> None:
+        """Whoever waits for it to come back waits for ever: the people are to be free."""
+        table = await played(5)
+        good = stream_of(table).seed
+        stream_of(table).seed = SealedSeed("seal-0099", good.sealed)
+        (tmp_path / "seal-0099.lost").touch()
+        loaded = loaded_by(table)
+        loaded.rig.seeds._sealer._folder = tmp_path
+        with refused_as(Reason.MATCH_QUARANTINED):
+            await loaded.act()
+        with refused_as(Reason.MATCH_QUARANTINED) as told:
+            await loaded.rig.decider.release(table.match_id)
+
+        (kept,) = await table.rig.store.quarantined()
+        assert kept.reason == "its seed cannot be opened: the key seal-0099 was given up"
+        assert told == {"cause": kept.reason}
+        stream_of(table).seed = good
+        await loaded.rig.decider.release(table.match_id)
+        await loaded.act()
+
+    async def test_a_match_that_is_over_needs_no_seed(self, tmp_path: Path) -> None:
+        table = await played(5)
+        await table.submit(c.Surrender(0))
+        stream_of(table).seed = SealedSeed("seal-0099", b"")
+        (tmp_path / "seal-0099.lost").touch()
+        loaded = loaded_by(table)
+        loaded.rig.seeds._sealer._folder = tmp_path
+
+        assert (await loaded.live()).is_over
 
     async def test_a_quarantined_match_stays_out_until_it_is_released(self) -> None:
         table = await played(5)

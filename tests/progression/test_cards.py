@@ -4,12 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from libs.chassis.key_files import LostKeysError
 from libs.chassis.sealing import Sealer, UnsealableError
 from libs.kernel.ids import PlayerId
 from libs.rules.collecting import card_commitment
 from libs.rules.rewards import level_of
 from libs.store.connections import Connections
 from libs.wire.progress import check_progress
+from services.progression.store import open_sealer
 from tests.progression.played import Played, played
 from tests.progression.rig import ANN, BEN, Rig
 from tests.support.builders import CLASSIC_1, CLASSIC_2, SPEED_1
@@ -117,6 +119,19 @@ class TestTheSeedOfTheNextCard:
         assert row["key_id"] == "seal-0002"
         check_progress(await newer.events(ANN))
 
+    async def test_keeps_the_service_from_starting_without_its_key(
+        self, rig: Rig, connections: Connections, tmp_path: Path
+    ) -> None:
+        (first,) = many(CLASSIC_2, 1, [ANN, BEN])
+        await rig.read(first.table)
+        folder = tmp_path / "other keys"
+
+        with pytest.raises(LostKeysError, match="the next cards of 2 people"):
+            await open_sealer(folder, connections)
+
+        assert not folder.exists()
+        assert (await open_sealer(tmp_path / "keys", connections)).key_id == "seal-0001"
+
     async def test_is_not_made_up_anew_where_its_key_is_lost(
         self, rig: Rig, connections: Connections, tmp_path: Path
     ) -> None:
@@ -129,3 +144,28 @@ class TestTheSeedOfTheNextCard:
             await elsewhere.read(second.table)
 
         assert await rig.events(ANN) == before
+
+    async def test_is_chosen_anew_openly_where_its_key_was_given_up(
+        self, rig: Rig, connections: Connections, tmp_path: Path
+    ) -> None:
+        first, *others = many(CLASSIC_1, 5, [ANN, BEN])
+        await rig.read(first.table)
+        before = {player: await rig.events(player) for player in (ANN, BEN)}
+        folder = tmp_path / "other keys"
+        folder.mkdir()
+        (folder / "seal-0001.lost").touch()
+        later = Rig(connections, await open_sealer(folder, connections))
+
+        for match in others:
+            await later.read(match.table)
+
+        drawn = 0
+        for player, first_events in before.items():
+            events = await later.events(player)
+            renewed = [each.HasField("commitment_renewed") for each in events]
+            assert events[: len(first_events)] == first_events
+            assert [place for place, is_one in enumerate(renewed) if is_one] == [len(first_events)]
+            cards = check_progress(events)
+            assert cards == (await later.progress(player)).card_count
+            drawn += cards - check_progress(first_events)
+        assert drawn > 0

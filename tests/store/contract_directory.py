@@ -9,7 +9,8 @@ from libs.kernel.ids import MatchId
 from libs.kernel.shards import shard_of
 from libs.store.access import PUBLIC, Access, Label, Watching
 from libs.store.directory import NewCall, Wanted
-from libs.store.ports import FIRST_FENCE, Fenced, Ok, Published, Status
+from libs.store.ports import FIRST_FENCE, Fenced, Ok, Published, SealedSeed, Status
+from libs.wire.heads import SignedHead
 from tests.store.records import AT_MS, SEED, a_command_id, a_match_id, a_record
 from tests.store.rig import Rig
 
@@ -202,6 +203,26 @@ class DirectoryContract:
         assert match_id not in behind
         assert match_id not in after
         assert other in after
+
+    async def test_keys_that_were_used_are_told_with_what_hangs_on_them(self, rig: Rig) -> None:
+        mine, heads = f"seal-{a_player()}", f"head-{a_player()}"
+        ids = [a_match_id() for _ in range(4)]
+        for match_id in ids:
+            seed = SealedSeed(mine, b"sealed")
+            await rig.store.create(match_id, a_record(1), seed, None, None)
+        ended, frozen, aborted, _ = ids
+        for match_id, status in ((ended, Status.ENDED), (aborted, Status.ABORTED)):
+            record = a_record(2)
+            signed = SignedHead(2, record.stored.hash, True, heads, b"signature")  # noqa: FBT003
+            await rig.store.append(
+                match_id, FIRST_FENCE, 1, record, None, status=status, signed=signed
+            )
+        await rig.store.append(frozen, FIRST_FENCE, 1, a_record(2), None, status=Status.FROZEN)
+
+        used = await rig.store.keys_used()
+
+        assert (used.seals[mine], used.signs[heads]) == (2, 2)
+        assert mine not in used.signs
 
     async def test_calls_are_numbered_and_settled(self, rig: Rig) -> None:
         ann, bob, match_id = a_player(), a_player(), a_match_id()

@@ -27,7 +27,9 @@ def seed(number: int) -> bytes:
     return bytes([number]) * 32
 
 
-def told(*happened: pb.ProfileOpened | pb.MatchRewarded | pb.CardDropped) -> Events:
+def told(
+    *happened: pb.ProfileOpened | pb.MatchRewarded | pb.CardDropped | pb.CommitmentRenewed,
+) -> Events:
     """Return events with these in them, numbered."""
     events = []
     for sequence, each in enumerate(happened, start=1):
@@ -39,6 +41,8 @@ def told(*happened: pb.ProfileOpened | pb.MatchRewarded | pb.CardDropped) -> Eve
                 event.match_rewarded.CopyFrom(each)
             case pb.CardDropped():
                 event.card_dropped.CopyFrom(each)
+            case pb.CommitmentRenewed():
+                event.commitment_renewed.CopyFrom(each)
         events.append(event)
     return events
 
@@ -87,6 +91,23 @@ def honest() -> Events:
 
 def test_honest_events_pass_and_their_cards_are_counted() -> None:
     assert check_progress(honest()) == 3
+
+
+def renewed(number: int) -> pb.CommitmentRenewed:
+    return pb.CommitmentRenewed(commitment=card_commitment(PLAYER, seed(number)))
+
+
+def test_a_seed_that_was_lost_may_be_renewed_where_no_card_is_due() -> None:
+    after = rewarded(710, 400, cards=1, seat=2)
+    start = (opened(), rewarded(0, 0), rewarded(310, 310, cards=1, seat=1), dropped(0))
+
+    assert check_progress(told(*start, renewed(7), after, dropped(7))) == 2
+    with pytest.raises(BrokenProgressError, match="another seed"):
+        check_progress(told(*start, renewed(7), after, dropped(1)))
+    with pytest.raises(BrokenProgressError, match="a card is missing"):
+        check_progress(told(*start, after, renewed(7), dropped(7)))
+    with pytest.raises(BrokenProgressError, match="before the profile was opened"):
+        check_progress(told(renewed(7)))
 
 
 def test_nothing_at_all_passes() -> None:

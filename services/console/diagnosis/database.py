@@ -10,17 +10,19 @@ from typing import Final, TypeAlias
 import asyncpg
 
 from libs.chassis.foundation import NodeSettings
-from libs.chassis.sealing import Sealed, UnsealableError
+from libs.chassis.key_files import missing_keys
+from libs.chassis.sealing import GivenUpError, Sealed, Sealer, UnsealableError
 from libs.eventlog.postgres import SCHEMA as LOG_SCHEMA
 from libs.eventlog.topics import DEAD_SUFFIX
 from libs.store.connections import Connections, check_durability
+from libs.store.directory_statements import SIGNS
 from libs.store.embedded import LOG as LOG_FILE
 from libs.store.embedded import SCHEME, EmbeddedServer, EmbeddedServerError, binaries
 from libs.store.keeper import DATA, VERSION
 from libs.store.migrate import MigrationError, pending, read_migrations
 from libs.store.ports import StoreUnavailableError, UnsafeStoreError
 from services.console.diagnosis.finding import Finding, failed, ok, skipped, warning
-from services.console.diagnosis.keys import CARDS, SEEDS, KeyFolder, sealer_of
+from services.console.diagnosis.keys import CARDS, HEADS, SEEDS, KeyFolder, sealer_of
 from services.console.migrate import schemas
 
 STORE: Final = "store"
@@ -181,7 +183,7 @@ async def check_log(connection: Connection) -> list[Finding]:
 
 
 async def check_secrets(connection: Connection, data_folder: Path) -> list[Finding]:
-    """See whether the keys in the data folder open what the store has sealed with them."""
+    """See whether the keys in the data folder open, and check, what the store has by them."""
     found = []
     for kind, table, statement in _SEALED:
         if await connection.fetchval("SELECT to_regclass($1)", table) is None:
@@ -189,24 +191,46 @@ async def check_secrets(connection: Connection, data_folder: Path) -> list[Findi
         rows = await connection.fetch(statement, SAMPLE)
         if rows:
             found.append(_open(rows, data_folder, kind))
+    if await connection.fetchval("SELECT to_regclass($1)", "match_engine.match_head") is not None:
+        signed = [row["key_id"] for row in await connection.fetch(SIGNS)]
+        if missing := missing_keys(data_folder / HEADS.folder, signed):
+            told = f"heads are signed by {', '.join(missing)}, and neither half of it is"
+            found.append(failed(SECRETS, f"{told} in {data_folder / HEADS.folder}", _BRING_BACK))
     return found or [skipped(SECRETS, "the store holds none yet")]
 
 
 def _open(rows: Sequence[asyncpg.Record], data_folder: Path, kind: KeyFolder) -> Finding:
-    sealer = sealer_of(data_folder, kind)
-    where = data_folder / kind.folder
-    advice = "bring the keys back from your backup: nothing else opens them"
-    if sealer is None:
-        return failed(SECRETS, f"the store has sealed with {kind.check}; {where} has none", advice)
+    sealer, where = sealer_of(data_folder, kind), data_folder / kind.folder
+    if sealer is None and missing_keys(where, {row["key_id"] for row in rows}):
+        told = f"the store has sealed with {kind.check}; {where} has none: services do not start"
+        return failed(SECRETS, told, _BRING_BACK)
+    given_up = 0
     for row in rows:
         sealed = Sealed(row["key_id"], row["sealed_seed"])
         try:
-            sealer.unseal(sealed, bound_to=str(row["bound_to"]).encode("ascii"))
+            _unseal(sealer, sealed, bound_to=str(row["bound_to"]).encode("ascii"))
+        except GivenUpError:
+            given_up += 1
         except UnsealableError as error:
-            return failed(SECRETS, f"the {kind.check} do not open what is sealed: {error}", advice)
+            told = f"the {kind.check} do not open what is sealed: {error}"
+            return failed(SECRETS, told, _BRING_BACK)
+    if given_up:
+        told = f"{given_up} of the {len(rows)} that were tried are under {kind.check} given up"
+        return warning(SECRETS, told, "if it is found: put it there, and delete its .lost file")
     return ok(SECRETS, f"the {kind.check} open the {len(rows)} that were tried")
 
 
+def _unseal(sealer: Sealer | None, sealed: Sealed, *, bound_to: bytes) -> None:
+    """Open a secret; without a sealer all keys were given up."""
+    if sealer is None:
+        raise GivenUpError
+    sealer.unseal(sealed, bound_to=bound_to)
+
+
+_BRING_BACK: Final = (
+    "bring the keys back from your backup: nothing else will do; if they are gone for good, see "
+    "Keys in the run-book"
+)
 _ENDS: Final = f"""
     SELECT topic, sum(next_offset)::bigint AS entries FROM {LOG_SCHEMA}.partition_end
     GROUP BY topic ORDER BY topic

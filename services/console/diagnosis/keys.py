@@ -105,7 +105,8 @@ def _troubles(check: str, paths: list[Path]) -> Iterator[Finding]:
 
 
 def _not_there(check: str, where: Path) -> Finding:
-    return skipped(check, f"nothing at {where} yet", "the first start makes one")
+    advice = "the first start makes one; if there was one, bring it back from your backup"
+    return skipped(check, f"nothing at {where} yet", advice)
 
 
 def _unreadable(check: str, why: str) -> Finding:
