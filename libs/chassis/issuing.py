@@ -38,9 +38,22 @@ _log: Final = logs.get()
 
 
 class DevelopmentIssuer:
-    """Issues tokens by a key that lies in the data folder. Whoever reads it can be anybody."""
+    """Issues tokens by a key that lies in the data folder. Whoever reads it can be anybody.
 
-    def __init__(self, key: Ed25519PrivateKey, settings: AuthSettings, clock: Clock) -> None:
+    Attributes:
+        is_new: whether the key was made just now, so that nobody can know it yet.
+
+    """
+
+    def __init__(
+        self,
+        key: Ed25519PrivateKey,
+        settings: AuthSettings,
+        clock: Clock,
+        *,
+        is_new: bool = False,
+    ) -> None:
+        self.is_new: Final = is_new
         self._key = key
         self._settings = settings
         self._clock = clock
@@ -56,15 +69,14 @@ class DevelopmentIssuer:
 
         """
         path = data_folder / KEY_FILE
-        if not path.exists():
-            _make_key(path)
+        is_new = not path.exists() and _make_key(path)
         try:
             key = load_pem_private_key(path.read_bytes(), password=None)
         except (OSError, ValueError) as error:
             raise SettingsError(f"{path} holds no key that can be read") from error
         if not isinstance(key, Ed25519PrivateKey):
             raise SettingsError(f"{path} holds a key of another kind")
-        return cls(key, settings, clock)
+        return cls(key, settings, clock, is_new=is_new)
 
     def issue(
         self, subject: str, *, roles: Iterable[str] = (), ttl_ms: int = PERSON_TOKEN_MS
@@ -174,9 +186,12 @@ def _rules(settings: AuthSettings, algorithm: str) -> TokenRules:
     )
 
 
-def _make_key(path: Path) -> None:
+def _make_key(path: Path) -> bool:
+    """Make the key, and return whether this did, and not another process first."""
     pem = Ed25519PrivateKey.generate().private_bytes(
         Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
     )
-    if make_key_file(path, pem):
+    is_made = make_key_file(path, pem)
+    if is_made:
         _log.info("development_key_made", path=str(path))
+    return is_made

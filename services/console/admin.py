@@ -7,7 +7,6 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from libs.chassis.roles import OPERATOR
 from libs.client.client import Client
 from libs.kernel.clock import SystemClock
 from libs.kernel.ids import MatchId, fresh_id, is_uuid
@@ -15,13 +14,16 @@ from opolyx.admin.v1 import admin_service_pb2 as pb
 from opolyx.match.v1.access_pb2 import Access
 from opolyx.match.v1.match_pb2 import MatchSummary
 from opolyx.record.v1.event_pb2 import SeatSpec
-from services.console.asking import AddressOption, TokenFileOption
+from services.console.asking import AddressOption, Asker, TokenFileOption
 from services.console.connection import ask
 from services.console.exits import USAGE, stop
 from services.console.exporting import check_id
 from services.console.output import Format, FormatOption, printable, write_json, write_table
 
 app = typer.Typer(name="admin", no_args_is_help=True, add_completion=False)
+
+NAME: Final = "opolyx-console"
+"""Which operator this is, where nobody gives it a token."""
 
 LIMIT: Final = 50
 PAGE: Final = 200
@@ -182,7 +184,7 @@ def release(
     such match.
     """
     request = pb.ReleaseMatchRequest(match_id=check_id(match), reason=reason)
-    response = ask(address, token_file, _call(request), roles=(OPERATOR,))
+    response = ask(_operator(address, token_file), _call(request))
     row: Row = {"match_id": match, "sequence": response.sequence}
     _print(row, tuple(row), output)
 
@@ -250,7 +252,7 @@ def _command(match: str, reason: str, command_id: str | None) -> dict[str, str]:
 
 def _do(address: str | None, token_file: Path | None, request: Any, output: Format) -> None:
     """Have a command carried out, and print what came of it."""
-    done = ask(address, token_file, _call(request), roles=(OPERATOR,)).done
+    done = ask(_operator(address, token_file), _call(request)).done
     row: Row = {
         "match_id": request.match_id,
         "command_id": request.command_id,
@@ -286,7 +288,11 @@ def _listed(
             if not page.next_page_token or len(found) >= limit:
                 return found
 
-    return ask(address, token_file, pages, roles=(OPERATOR,))
+    return ask(_operator(address, token_file), pages)
+
+
+def _operator(address: str | None, token_file: Path | None) -> Asker:
+    return Asker(address, token_file, NAME, is_operator=True)
 
 
 def _print(rows: Row | list[Row], columns: tuple[str, ...], output: Format) -> None:

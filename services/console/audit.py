@@ -17,7 +17,14 @@ from libs.wire.events import NewerSchemaError, UnreadableError
 from libs.wire.export import write_export
 from libs.wire.heads import SignedHead, spell_keys
 from libs.wire.record import StoredRecord
-from services.console.asking import AddressOption, TokenFileOption
+from services.console.asking import (
+    PLAYER,
+    AddressOption,
+    Asker,
+    OperatorOption,
+    PlayerOption,
+    TokenFileOption,
+)
 from services.console.connection import ask, match_ids, public_keys, read_match
 from services.console.exits import MISMATCH, USAGE, stop
 from services.console.exporting import check_id
@@ -39,25 +46,29 @@ class Finding(NamedTuple):
 
 
 @app.command("audit")
-def run(
+def run(  # noqa: PLR0913 - the options of the command
     match: Annotated[str | None, typer.Argument(metavar="[MATCH]", help="The id of one.")] = None,
     *,
-    everything: Annotated[bool, typer.Option("--all", help="All that there are.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All that one may see.")] = False,
     address: AddressOption = None,
     token_file: TokenFileOption = None,
+    player: PlayerOption = PLAYER,
+    operator: OperatorOption = False,
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Rebuild matches from their records: chain, invariants, signed head, and of ended ones draws.
 
-    Exit codes: 0 all sound, 1 nothing answers, 2 neither MATCH nor --all, or both, 3 there is no
-    such match, 6 something is wrong.
+    All are all that --player may see, or with --operator all that there are. Exit codes: 0 all
+    sound, 1 nothing answers, 2 neither MATCH nor --all, or both, 3 there is no such match, 6
+    something is wrong.
     """
     if (match is None) is not everything:
         stop("give the id of a match, or --all", USAGE)
     wanted = None if match is None else check_id(match)
+    asker = Asker(address, token_file, player, operator)
 
     with progress("matches") as advance:
-        findings = ask(address, token_file, partial(_audit, wanted=wanted, advance=advance))
+        findings = ask(asker, partial(_audit, wanted=wanted, advance=advance))
     if output != Format.TABLE:
         write_json([{**finding._asdict(), "ok": not finding.fault} for finding in findings], output)
     else:

@@ -13,7 +13,14 @@ from libs.simulation.keeping import write_whole
 from libs.wire.export import write_export
 from libs.wire.heads import SignedHead, spell_keys
 from libs.wire.record import StoredRecord
-from services.console.asking import AddressOption, TokenFileOption
+from services.console.asking import (
+    PLAYER,
+    AddressOption,
+    Asker,
+    OperatorOption,
+    PlayerOption,
+    TokenFileOption,
+)
 from services.console.bundling import Report, pack
 from services.console.config import in_force
 from services.console.connection import ask, public_keys, read_match
@@ -35,11 +42,14 @@ class Read(NamedTuple):
 
 
 @app.command()
-def bundle(
+def bundle(  # noqa: PLR0913 - the options of the command
     match: MatchArgument,
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to write it, a zip.")],
     address: AddressOption = None,
     token_file: TokenFileOption = None,
+    player: PlayerOption = PLAYER,
+    *,
+    operator: OperatorOption = False,
 ) -> None:
     """Write what a bug report about a match needs into one archive, with a README inside.
 
@@ -47,9 +57,9 @@ def bundle(
     what the doctor finds here; no token, no secret key and nobody's name. Exit codes: 0 written, 1
     nothing answers or FILE cannot be written, 2 MATCH is no id, 3 there is no such match.
     """
-    match_id = check_id(match)
+    match_id, asker = check_id(match), Asker(address, token_file, player, operator)
     with progress("events") as advance:
-        read = ask(address, token_file, partial(_read, match_id=match_id, advance=advance))
+        read = ask(asker, partial(_read, match_id=match_id, advance=advance))
     report = Report(
         match_id=match_id,
         records=read.records,

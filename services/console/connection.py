@@ -2,35 +2,33 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
-from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, NoReturn, TypeVar
 
 import grpc
 
 from libs.chassis.foundation import NodeSettings
-from libs.chassis.issuing import DevelopmentIssuer
+from libs.chassis.roles import OPERATOR
 from libs.chassis.settings import SettingsError, load
 from libs.chassis.status import RefusedError, answer_of
 from libs.client.calls import ConnectionLostError
 from libs.client.client import Client
 from libs.client.stream import StreamBrokenError
 from libs.client.tokens import Token
-from libs.kernel.clock import SystemClock
 from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
 from libs.telemetry import logs
 from libs.wire.chain import BrokenChainError
 from libs.wire.heads import SignedHead
 from libs.wire.record import StoredRecord
+from libs.wire.refusals import Told
 from opolyx.match.v1 import match_service_pb2 as pb
+from services.console.asking import Asker
+from services.console.development import development_issuer
 from services.console.exits import FAILED, NOT_FOUND, USAGE, stop
 from services.console.fleet import with_peers
 from services.console.progress import Advance
-
-SUBJECT: Final = "opolyx-console"
-"""Who this command line is, where nobody gives it a token."""
 
 PAGE: Final = 200
 PAUSE_MS: Final = 100
@@ -38,39 +36,54 @@ PAUSE_MS: Final = 100
 T = TypeVar("T")
 
 
-def ask(
-    address: str | None,
-    token_file: Path | None,
-    work: Callable[[Client], Awaitable[T]],
-    *,
-    player: str = SUBJECT,
-    roles: Collection[str] = (),
-) -> T:
-    """Do *work* as a client of the gateway, or end the command with what was answered.
-
-    Where no token is given, *player* is who asks, with these *roles*, by development tokens.
-    """
+def ask(asker: Asker, work: Callable[[Client], Awaitable[T]]) -> T:
+    """Do *work* as a client of the gateway, or end the command with what was answered."""
     logs.configure(level="warning")
     try:
         settings = load(NodeSettings, with_peers(os.environ))
-        token = _token(settings, token_file, player, roles)
+        token = _token(settings, asker)
     except SettingsError as error:
         stop(str(error), USAGE)
-    where = address or settings.peers.gateway
+    where = asker.address or settings.peers.gateway
     try:
         return asyncio.run(_with_client(where, token, work))
     except grpc.aio.AioRpcError as error:
         told = answer_of(error).told
-        if told is None and error.code() is grpc.StatusCode.UNAVAILABLE:
+        if told is not None:
+            _refuse(told, error.code(), asker, settings)
+        if error.code() is grpc.StatusCode.UNAVAILABLE:
             stop(f"nothing answers at {where}; `opolyx serve all` starts the system", FAILED)
-        is_missing = error.code() is grpc.StatusCode.NOT_FOUND
-        why = f"{told.reason}: {told.text}" if told is not None else str(error.details())
-        stop(why, NOT_FOUND if is_missing else FAILED)
+        stop(str(error.details()), _code(error.code()))
     except RefusedError as error:
-        is_missing = error.code is grpc.StatusCode.NOT_FOUND
-        stop(f"{error.told.reason}: {error.told.text}", NOT_FOUND if is_missing else FAILED)
+        _refuse(error.told, error.code, asker, settings)
     except (ConnectionLostError, StreamBrokenError, BrokenChainError) as error:
         stop(f"{where}: {error}", FAILED)
+
+
+def _refuse(told: Told, code: grpc.StatusCode, asker: Asker, settings: NodeSettings) -> NoReturn:
+    """End the command with a refusal, and what of it only this side knows."""
+    lines = [f"{told.reason}: {told.text}"]
+    if code is grpc.StatusCode.NOT_FOUND:
+        lines.append(f"Asked {asker}: what is private is not there for others.")
+    if told.reason == Reason.TOKEN_INVALID and told.metadata.get("check") == "key":
+        lines.append(_whose_key(asker, settings))
+    stop(" ".join(lines), _code(code))
+
+
+def _code(code: grpc.StatusCode) -> int:
+    return NOT_FOUND if code is grpc.StatusCode.NOT_FOUND else FAILED
+
+
+def _whose_key(asker: Asker, settings: NodeSettings) -> str:
+    if asker.token_file is not None:
+        return (
+            f"The system does not know the key by which the token in {asker.token_file} was made."
+        )
+    return (
+        f"The token was made by the key in {settings.data_folder.resolve()} which the system does "
+        "not know: set OPOLYX_DATA_FOLDER to the data folder of the system (it says which when it "
+        "has started), or give --token-file where tokens are an identity provider's."
+    )
 
 
 async def read_match(
@@ -141,7 +154,8 @@ async def _with_client(address: str, token: Token, work: Callable[[Client], Awai
         return await work(client)
 
 
-def _token(settings: NodeSettings, file: Path | None, player: str, roles: Collection[str]) -> Token:
+def _token(settings: NodeSettings, asker: Asker) -> Token:
+    file = asker.token_file
     if file is not None:
         try:
             file.read_text(encoding="utf-8")
@@ -150,6 +164,7 @@ def _token(settings: NodeSettings, file: Path | None, player: str, roles: Collec
         return file
     if settings.auth.mode != "dev":
         stop("give --token-file: tokens are issued by the identity provider", USAGE)
-    issuer = DevelopmentIssuer.open(settings.data_folder, settings.auth, SystemClock())
+    issuer = development_issuer(settings)
+    roles = (OPERATOR,) if asker.is_operator else ()
     # For each call: a match may take longer than a token is good.
-    return lambda: issuer.issue(player, roles=roles)
+    return lambda: issuer.issue(asker.player, roles=roles)

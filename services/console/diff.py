@@ -9,7 +9,14 @@ import typer
 from libs.rules.board import Board
 from libs.rules.match import Match
 from libs.rules.state import describe
-from services.console.asking import AddressOption, TokenFileOption
+from services.console.asking import (
+    PLAYER,
+    AddressOption,
+    Asker,
+    OperatorOption,
+    PlayerOption,
+    TokenFileOption,
+)
 from services.console.exports import check_sequence
 from services.console.folding import fold
 from services.console.naming import label
@@ -40,6 +47,9 @@ def diff(  # noqa: PLR0913, PLR0917 - the options of the command
     second: Annotated[int, typer.Argument(metavar="SEQ", help="and the one after that.")],
     address: AddressOption = None,
     token_file: TokenFileOption = None,
+    player: PlayerOption = PLAYER,
+    *,
+    operator: OperatorOption = False,
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Print what changed in a match from one moment to another.
@@ -49,7 +59,7 @@ def diff(  # noqa: PLR0913, PLR0917 - the options of the command
     Exit codes: 0 printed (also where nothing changed), 1 nothing answers where the match should be,
     2 the file is no export, or the match has no such sequence, 3 there is no such file or match.
     """
-    records = records_of(source, address, token_file)
+    records = records_of(source, Asker(address, token_file, player, operator))
     before, after = (
         fold(source, records, check_sequence(records, at, "SEQ"))[0] for at in (first, second)
     )

@@ -12,7 +12,14 @@ from libs.rules import events as e
 from libs.rules.explain import explain as explain_event
 from libs.scenarios.plain import describe_event
 from libs.wire.record import Record
-from services.console.asking import AddressOption, TokenFileOption
+from services.console.asking import (
+    PLAYER,
+    AddressOption,
+    Asker,
+    OperatorOption,
+    PlayerOption,
+    TokenFileOption,
+)
 from services.console.exits import FAILED, USAGE, stop
 from services.console.exports import check_sequence, read_records
 from services.console.folding import fold
@@ -40,11 +47,14 @@ class Explained(NamedTuple):
 
 
 @app.command()
-def explain(
+def explain(  # noqa: PLR0913 - the options of the command
     source: SourceArgument,
     sequence: Annotated[int, typer.Argument(metavar="SEQ", min=1, help="Which event.")],
     address: AddressOption = None,
     token_file: TokenFileOption = None,
+    player: PlayerOption = PLAYER,
+    *,
+    operator: OperatorOption = False,
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Print an event of a match: what happened, by which rules, with every number in it.
@@ -54,7 +64,9 @@ def explain(
     has no such sequence, 3 there is no such file or match.
     """
     if is_match(source):
-        explained = _ask(MatchId(str(source)), sequence, address, token_file)
+        explained = _ask(
+            MatchId(str(source)), sequence, Asker(address, token_file, player, operator)
+        )
     else:
         explained = explain_at(source, read_records(source), sequence)
     described = describe_event(explained.event)
@@ -79,9 +91,7 @@ def explain_at(source: Path, records: Sequence[Record], sequence: int) -> Explai
     return Explained(record.match_id, at, event, explanation.rules, explanation.text)
 
 
-def _ask(
-    match_id: MatchId, sequence: int, address: str | None, token_file: Path | None
-) -> Explained:
+def _ask(match_id: MatchId, sequence: int, asker: Asker) -> Explained:
     # Here and not above: who explains a file does not wait for what speaks gRPC.
     import grpc  # noqa: PLC0415
 
@@ -102,7 +112,7 @@ def _ask(
             return None
         return response
 
-    response = ask(address, token_file, work)
+    response = ask(asker, work)
     if response is None:
         stop(f"SEQ {sequence}: the match has not got so far", USAGE)
     try:

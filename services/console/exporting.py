@@ -9,7 +9,14 @@ import typer
 from libs.kernel.ids import MatchId, is_uuid
 from libs.simulation.keeping import write_whole
 from libs.wire.export import write_export
-from services.console.asking import AddressOption, TokenFileOption
+from services.console.asking import (
+    PLAYER,
+    AddressOption,
+    Asker,
+    OperatorOption,
+    PlayerOption,
+    TokenFileOption,
+)
 from services.console.connection import ask, read_match
 from services.console.exits import FAILED, USAGE, stop
 from services.console.progress import progress
@@ -20,11 +27,14 @@ MatchArgument = Annotated[str, typer.Argument(metavar="MATCH", help="The id of a
 
 
 @app.command()
-def export(
+def export(  # noqa: PLR0913 - the options of the command
     match: MatchArgument,
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to write it.")],
     address: AddressOption = None,
     token_file: TokenFileOption = None,
+    player: PlayerOption = PLAYER,
+    *,
+    operator: OperatorOption = False,
 ) -> None:
     """Write a match with its signed head into FILE, for `verify`, `replay` and `scenario --from`.
 
@@ -34,7 +44,7 @@ def export(
     match_id = check_id(match)
     with progress("events") as advance:
         reading = partial(read_match, match_id=match_id, advance=advance)
-        records, head = ask(address, token_file, reading)
+        records, head = ask(Asker(address, token_file, player, operator), reading)
     try:
         write_whole(out, write_export(match_id, records, head))
     except OSError as error:

@@ -3,7 +3,7 @@
 import typer
 
 from libs.wire.heads import spell_keys
-from services.console.asking import AddressOption, TokenFileOption
+from services.console.asking import PLAYER, AddressOption, Asker, PlayerOption, TokenFileOption
 from services.console.connection import ask, public_keys
 from services.console.output import Format, FormatOption, write_json, write_table
 
@@ -14,13 +14,14 @@ app = typer.Typer(add_completion=False)
 def keys(
     address: AddressOption = None,
     token_file: TokenFileOption = None,
+    player: PlayerOption = PLAYER,
     output: FormatOption = Format.JSON,
 ) -> None:
     """Print the public keys of a running system; as JSON, as `verify --key` reads them.
 
     Exit codes: 0 printed, 1 nothing answers, 2 a setting is wrong.
     """
-    found = ask(address, token_file, public_keys)
+    found = ask(Asker(address, token_file, player), public_keys)
     if output == Format.JSON:
         typer.echo(spell_keys(found.items()), nl=False)
         return

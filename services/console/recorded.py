@@ -10,6 +10,7 @@ import typer
 from libs.kernel.ids import MatchId, is_uuid
 from libs.wire.chain import follow
 from libs.wire.record import Record
+from services.console.asking import Asker
 from services.console.exports import read_records
 
 SourceArgument = Annotated[
@@ -22,12 +23,12 @@ def is_match(source: Path) -> bool:
     return is_uuid(str(source)) and not source.exists()
 
 
-def records_of(source: Path, address: str | None, token_file: Path | None) -> Sequence[Record]:
+def records_of(source: Path, asker: Asker) -> Sequence[Record]:
     """Return the records of a file, or of a match of a running system, or end the command."""
     if not is_match(source):
         return read_records(source)
     # Here and not above: who replays a file does not wait for what speaks gRPC.
     from services.console.connection import ask, read_match  # noqa: PLC0415
 
-    stored, _ = ask(address, token_file, partial(read_match, match_id=MatchId(str(source))))
+    stored, _ = ask(asker, partial(read_match, match_id=MatchId(str(source))))
     return list(follow(stored))

@@ -6,7 +6,14 @@ import typer
 
 from libs.rules.match import Match
 from libs.rules.state import describe
-from services.console.asking import AddressOption, TokenFileOption
+from services.console.asking import (
+    PLAYER,
+    AddressOption,
+    Asker,
+    OperatorOption,
+    PlayerOption,
+    TokenFileOption,
+)
 from services.console.exports import check_sequence
 from services.console.folding import fold
 from services.console.naming import label, name_seats
@@ -19,7 +26,7 @@ State = dict[str, Any]
 
 
 @app.command()
-def replay(
+def replay(  # noqa: PLR0913 - the options of the command
     file: SourceArgument,
     sequence: Annotated[
         int | None,
@@ -27,6 +34,9 @@ def replay(
     ] = None,
     address: AddressOption = None,
     token_file: TokenFileOption = None,
+    player: PlayerOption = PLAYER,
+    *,
+    operator: OperatorOption = False,
     output: FormatOption = Format.TABLE,
 ) -> None:
     """Rebuild a match from its record and print its state.
@@ -36,7 +46,7 @@ def replay(
     answers where the match should be, 2 the file is no export, an event does not fit, or the match
     has no such sequence, 3 there is no such file or match.
     """
-    records = records_of(file, address, token_file)
+    records = records_of(file, Asker(address, token_file, player, operator))
     at = check_sequence(records, sequence)
     match, at_ms = fold(file, records, at)
     state = describe(match, at_ms)

@@ -12,7 +12,14 @@ from libs.scenarios.plain import describe_event
 from libs.scenarios.reading import MalformedError
 from libs.scenarios.running import Failure, Outcome, run
 from libs.scenarios.scenario import Script
-from services.console.asking import AddressOption, TokenFileOption
+from services.console.asking import (
+    PLAYER,
+    AddressOption,
+    Asker,
+    OperatorOption,
+    PlayerOption,
+    TokenFileOption,
+)
 from services.console.exits import FAILED, NOT_FOUND, USAGE
 from services.console.output import Format, FormatOption, json_lines, printable
 
@@ -41,6 +48,9 @@ def scenario(  # noqa: PLR0913, PLR0917 - the options of the command
     ] = None,
     address: AddressOption = None,
     token_file: TokenFileOption = None,
+    player: PlayerOption = PLAYER,
+    *,
+    operator: OperatorOption = False,
 ) -> None:
     """Play scripted situations on the real rules engine, or write one from a match.
 
@@ -48,19 +58,13 @@ def scenario(  # noqa: PLR0913, PLR0917 - the options of the command
     the match, or nothing answers where it should be), 2 a file is wrong or scripts too few draws, 3
     there is no such file or match. Of several the greatest counts.
     """
+    asker = Asker(address, token_file, player, operator)
     if source is not None:
         if files:
             raise typer.BadParameter("give either files to play, or --from")
-        # Exports need protobuf, and scenarios do not.
-        from services.console.capturing import capture_scenario  # noqa: PLC0415
-        from services.console.recorded import records_of  # noqa: PLC0415
-
-        records = records_of(source, address, token_file)
-        # A scenario is a file: people get it as programs do.
-        form = Format.JSON if output == Format.TABLE else output
-        _write_json(capture_scenario(source, records, sequence), form)
+        _capture(source, asker, sequence, output)
         return
-    if not files or any(given is not None for given in (sequence, address, token_file)):
+    if not files or sequence is not None or asker != Asker():
         raise typer.BadParameter("give files to play, or --from FILE|MATCH --at SEQ")
     results = [_play(path) for path in files]
     if output != Format.TABLE:
@@ -69,6 +73,17 @@ def scenario(  # noqa: PLR0913, PLR0917 - the options of the command
         for result, _ in results:
             _print(result)
     raise typer.Exit(max(code for _, code in results))
+
+
+def _capture(source: Path, asker: Asker, sequence: int | None, output: Format) -> None:
+    # Exports need protobuf, and scenarios do not.
+    from services.console.capturing import capture_scenario  # noqa: PLC0415
+    from services.console.recorded import records_of  # noqa: PLC0415
+
+    records = records_of(source, asker)
+    # A scenario is a file: people get it as programs do.
+    form = Format.JSON if output == Format.TABLE else output
+    _write_json(capture_scenario(source, records, sequence), form)
 
 
 def _play(path: Path) -> tuple[Result, int]:

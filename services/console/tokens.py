@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 
 from libs.chassis.foundation import NodeSettings
-from libs.chassis.issuing import PERSON_TOKEN_MS, DevelopmentIssuer
+from libs.chassis.issuing import PERSON_TOKEN_MS
 from libs.chassis.roles import OPERATOR, SPECTATOR
 from libs.chassis.settings import SettingsError, load
-from libs.kernel.clock import SystemClock
 from libs.telemetry import logs
+from services.console.development import development_issuer
 from services.console.exits import USAGE, stop
 from services.console.output import Format, FormatOption, write_json
 
@@ -36,20 +36,21 @@ def token(
 ) -> None:
     """Print a token by the development key of the data folder, which is made if need be.
 
-    The system accepts it on this machine, while it is set to development tokens. Exit codes: 0
+    A system of the same data folder accepts it, while it is set to development tokens; that a key
+    was made is said on stderr. Exit codes: 0
     printed, 2 the key cannot be read, or a setting is wrong.
     """
     if operator and spectator:
         stop("a spectator may do nothing else: give --operator or --spectator", USAGE)
-    logs.configure()
+    logs.configure(level="warning")
     roles = [role for role, wanted in ((OPERATOR, operator), (SPECTATOR, spectator)) if wanted]
     try:
         settings = load(NodeSettings, os.environ)
-        issuer = DevelopmentIssuer.open(settings.data_folder, settings.auth, SystemClock())
+        if settings.auth.mode != "dev":
+            stop("OPOLYX_AUTH__MODE: tokens are issued by the identity provider", USAGE)
+        issuer = development_issuer(settings)
     except SettingsError as error:
         stop(str(error), USAGE)
-    if settings.auth.mode != "dev":
-        stop("OPOLYX_AUTH__MODE: tokens are issued by the identity provider", USAGE)
     issued = issuer.issue(player, roles=roles, ttl_ms=ttl_s * MS_PER_S)
     if output == Format.TABLE:
         typer.echo(issued)  # alone, so that a shell can pass it on

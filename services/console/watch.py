@@ -17,7 +17,14 @@ from libs.scenarios.plain import describe_event
 from libs.wire.readers import spec_of
 from libs.wire.record import Record
 from opolyx.match.v1 import match_service_pb2 as pb
-from services.console.asking import AddressOption, TokenFileOption
+from services.console.asking import (
+    PLAYER,
+    AddressOption,
+    Asker,
+    OperatorOption,
+    PlayerOption,
+    TokenFileOption,
+)
 from services.console.connection import ask
 from services.console.exporting import MatchArgument, check_id
 from services.console.following import mind
@@ -51,6 +58,8 @@ def watch(  # noqa: PLR0913 - the options of the command
     board: Annotated[bool, typer.Option("--board", help="Draw the board at each turn.")] = False,
     address: AddressOption = None,
     token_file: TokenFileOption = None,
+    player: PlayerOption = PLAYER,
+    operator: OperatorOption = False,
     output: Annotated[
         WatchFormat, typer.Option("-o", "--output", help="How to tell it.")
     ] = WatchFormat.TABLE,
@@ -64,7 +73,7 @@ def watch(  # noqa: PLR0913 - the options of the command
     match_id = check_id(match)
     console = Console(highlight=False)
     work = partial(_watch, match_id=match_id, first=first, board=board, output=output)
-    ask(address, token_file, partial(work, console=console))
+    ask(Asker(address, token_file, player, operator), partial(work, console=console))
 
 
 async def _watch(  # noqa: PLR0913 - what `watch` has gathered

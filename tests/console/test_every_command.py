@@ -10,6 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from services.console.app import app
+from services.console.asking import PLAYER
 from services.console.output import Format
 from tests.support.commands import opolyx
 
@@ -49,6 +50,17 @@ ASKING: Final = [
     for one in COMMANDS
     if any("--address" in parameter.opts for parameter in one.command.params)
 ]
+
+ABOUT_A_MATCH: Final = [
+    one
+    for one in ASKING
+    if any("MATCH" in (parameter.metavar or "") for parameter in one.command.params)
+    and one.name != "play"  # an operator has no seat to play
+]
+"""Commands that look at a match, which may be a private one."""
+
+AS_OPERATOR: Final = "admin "
+"""How commands begin that nobody but an operator may give: to be somebody else makes no sense."""
 
 each = pytest.mark.parametrize("one", COMMANDS, ids=[one.name for one in COMMANDS])
 
@@ -112,16 +124,34 @@ def test_an_option_that_there_is_not_is_wrong_usage(cli: CliRunner, one: Found) 
     assert (told.exit_code, told.stdout) == (2, "")
 
 
+@pytest.mark.parametrize("one", ASKING, ids=[one.name for one in ASKING])
+def test_whoever_asks_a_system_can_say_who_they_are(one: Found) -> None:
+    options = {name: parameter for parameter in one.command.params for name in parameter.opts}
+
+    assert options["--token-file"].metavar == "FILE"
+    if not one.name.startswith(AS_OPERATOR):
+        assert options["--player"].metavar == "NAME"
+        assert options["--player"].default == PLAYER
+
+
+@pytest.mark.parametrize("one", ABOUT_A_MATCH, ids=[one.name for one in ABOUT_A_MATCH])
+def test_whoever_looks_at_a_match_can_do_so_as_an_operator(one: Found) -> None:
+    options = {name for parameter in one.command.params for name in parameter.opts}
+
+    assert one.name.startswith(AS_OPERATOR) or "--operator" in options
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("one", ASKING, ids=[one.name for one in ASKING])
 def test_where_nothing_answers_one_line_says_so(one: Found, tmp_path: Path) -> None:
-    words = words_of(one, tmp_path)
-    told = opolyx(*words, "--address", NOWHERE, OPOLYX_DATA_FOLDER=str(tmp_path / "data"))
+    words, data = words_of(one, tmp_path), str(tmp_path / "data")
+    told = opolyx(*words, "--address", NOWHERE, OPOLYX_DATA_FOLDER=data)
 
     assert (told.returncode, told.stdout) == (1, "")
-    assert [
-        line.startswith(f"nothing answers at {NOWHERE}") for line in told.stderr.splitlines()
-    ] == [True]
+    # The key is new because the folder is; that is told once, and all else is one line.
+    made, why = told.stderr.splitlines()
+    assert made.startswith(f"a new key for development tokens was made in {data}: ")
+    assert why.startswith(f"nothing answers at {NOWHERE}")
     assert not (tmp_path / "out").exists()
 
 

@@ -42,6 +42,7 @@ def test_a_match_that_there_is_not_is_3(played: Played, tmp_path: Path) -> None:
 
         assert (told.returncode, told.stdout) == (3, "")
         assert told.stderr.startswith("MATCH_NOT_FOUND: ")
+        assert "Asked as ada: " in told.stderr
     assert not out.exists()
 
 
@@ -79,6 +80,55 @@ def test_a_match_of_the_system_is_replayed_like_its_file(played: Played, tmp_pat
     assert asked.stdout == opolyx("replay", str(file), "--at", "200", "-o", "json").stdout
 
 
+@pytest.fixture(scope="module")
+def private_match(played: Played) -> str:
+    """Return a match that kay plays with a bot, and nobody else may see."""
+    kay = ("--player", "kay", "-o", "json")
+    room = json.loads(played.opolyx("rooms", "create", "--private", "--seats", "2", *kay).stdout)
+    played.opolyx("rooms", "add-bot", room["room_id"], *kay)
+    started = played.opolyx("rooms", "start", room["room_id"], *kay)
+    return str(json.loads(started.stdout)["match_id"])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["export", "MATCH", "--out", "OUT"],
+        ["bundle", "MATCH", "--out", "OUT"],
+        ["audit", "MATCH"],
+        ["replay", "MATCH"],
+        ["diff", "MATCH", "1", "1"],
+        ["explain", "MATCH", "1"],
+    ],
+    ids=lambda words: str(words[0]),
+)
+def test_a_private_match_is_there_for_who_plays_it_and_for_operators(
+    played: Played, private_match: str, words: list[str], tmp_path: Path
+) -> None:
+    named = {"MATCH": private_match, "OUT": str(tmp_path / "out")}
+    command = [named.get(word, word) for word in words]
+
+    stranger = played.opolyx(*command, "--player", "eve")
+    player = played.opolyx(*command, "--player", "kay")
+    operator = played.opolyx(*command, "--player", "eve", "--operator")
+
+    assert stranger.returncode == 3
+    assert stranger.stderr.startswith("MATCH_NOT_FOUND: ")
+    assert "Asked as eve: " in stranger.stderr
+    assert (player.returncode, operator.returncode) == (0, 0), player.stderr + operator.stderr
+
+
+def test_an_operator_audits_all_that_there_are(played: Played, private_match: str) -> None:
+    assert audited(played) == {played.match_id}
+    assert audited(played, "--operator") == {played.match_id, private_match}
+
+
+def audited(played: Played, *options: str) -> set[str]:
+    told = played.opolyx("audit", "--all", "-o", "json", *options)
+    assert told.returncode == 0, told.stderr
+    return {match["match_id"] for match in json.loads(told.stdout)}
+
+
 def test_the_token_that_is_printed_is_somebody(played: Played) -> None:
     token = played.opolyx("token", "--player", "ada").stdout.strip()
 
@@ -98,6 +148,33 @@ def test_a_token_that_is_none_is_told(played: Played, tmp_path: Path) -> None:
 
     assert told.returncode == 1
     assert told.stderr.startswith("TOKEN_INVALID: ")
+    assert "key" not in told.stderr  # it is the signature that does not hold
+
+
+def test_a_token_by_a_key_of_another_system_says_so(played: Played, tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    made = opolyx("token", "--player", "ada", OPOLYX_DATA_FOLDER=str(tmp_path / "data"))
+    file.write_text(made.stdout)
+
+    told = played.opolyx("audit", "--all", "--token-file", str(file))
+
+    assert made.stderr.startswith(f"a new key for development tokens was made in {tmp_path}/data: ")
+    assert told.returncode == 1
+    assert told.stderr.startswith("TOKEN_INVALID: ")
+    assert f"the key by which the token in {file} was made" in told.stderr
+
+
+def test_no_key_is_made_where_tokens_are_a_providers(tmp_path: Path) -> None:
+    folder, keys = tmp_path / "data", tmp_path / "keys.json"
+    told = opolyx(
+        *("token", "--player", "ada"),
+        OPOLYX_DATA_FOLDER=str(folder),
+        OPOLYX_AUTH__MODE="jwks",
+        OPOLYX_AUTH__JWKS_FILE=str(keys),
+    )
+
+    assert (told.returncode, told.stdout) == (2, "")
+    assert not folder.exists()
 
 
 def test_where_nothing_answers_it_is_said(played: Played) -> None:
@@ -121,7 +198,9 @@ def test_reflection_names_the_public_services(played: Played) -> None:
     assert asyncio.run(ask()) == {
         "grpc.health.v1.Health",
         "grpc.reflection.v1alpha.ServerReflection",
+        "opolyx.admin.v1.AdminService",
         "opolyx.bot.v1.BotService",
+        "opolyx.gateway.v1.GatewayService",
         "opolyx.lobby.v1.LobbyService",
         "opolyx.match.v1.MatchService",
         "opolyx.progression.v1.ProgressionService",

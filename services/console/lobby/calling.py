@@ -11,6 +11,7 @@ import typer
 from libs.client.client import Client
 from libs.client.rooms import new_command_id
 from libs.kernel.ids import is_uuid
+from services.console.asking import Asker
 from services.console.connection import ask
 from services.console.exits import USAGE, stop
 from services.console.lobby.describing import Plain, describe_room, room_lines
@@ -43,7 +44,7 @@ class Caller(NamedTuple):
 
     def ask(self, work: Callable[[Client], Awaitable[T]]) -> T:
         """Do *work* as this person; see `connection.ask`."""
-        return ask(self.address, self.token_file, work, player=self.player)
+        return ask(Asker(self.address, self.token_file, self.player), work)
 
     def call(self, request: Any) -> Any:
         """Send a request to the lobby, by the method that its name says, and return the reply."""
