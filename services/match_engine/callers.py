@@ -78,6 +78,11 @@ def is_automatic(caller: Caller) -> bool:
     return isinstance(caller, BotSeat | Serving)
 
 
+def is_operator(caller: Caller) -> bool:
+    """Tell whether *caller* is a person who may see everything."""
+    return isinstance(caller, Person) and caller.is_operator
+
+
 def viewer_of(caller: Caller, match: Match) -> int:
     """Return the seat that *caller* has in a match, `NOBODY` if none."""
     match caller:

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from libs.chassis.status import refused
+from libs.chassis.status import RefusedError, refused
 from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
 from libs.rules.match import Match
@@ -15,7 +15,7 @@ from libs.store.directory import EngineStore
 from libs.wire.heads import SignedHead
 from libs.wire.record import StoredRecord
 from libs.wire.requests import MalformedError, Violation
-from services.match_engine.callers import Caller, check_sees
+from services.match_engine.callers import Caller, check_sees, is_operator
 from services.match_engine.deciding import Decider
 from services.match_engine.history import History, PastEvent
 from services.match_engine.live import LiveMatch
@@ -42,11 +42,15 @@ class Moment(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Some records; *next_after* is where the next page begins, None if this is the last."""
+    """Some records; *next_after* is where the next page begins, None if this is the last.
+
+    Those of a match in quarantine are as they are stored, and may make no sense.
+    """
 
     records: list[StoredRecord]
     head_sequence: int
     next_after: int | None
+    is_quarantined: bool = False
 
 
 class Reading:
@@ -101,19 +105,25 @@ class Reading:
     ) -> Page:
         """Return the records behind *after*: at least one if there are any, not too many bytes.
 
-        None begins after *last_sequence*. With *is_decoded* each counts twice.
+        None begins after *last_sequence*. With *is_decoded* each counts twice. Operators may read
+        what is in quarantine too: that is when it is needed most.
         """
-        live = await self._live(caller, match_id, max(min_sequence, after))
-        head = live.chain.last_seq
+        live: LiveMatch | None = None
+        try:
+            live = await self._live(caller, match_id, max(min_sequence, after))
+        except RefusedError as error:
+            if error.told.reason != Reason.MATCH_QUARANTINED or not is_operator(caller):
+                raise
+        head = await self._stored_head(match_id) if live is None else live.chain.last_seq
         end = head if last_sequence is None else min(head, last_sequence)
-        found = live.recent(after)
+        found = None if live is None else live.recent(after)
         if found is None:
             found = await self._store.records(match_id, after, limit)
         wanted = [record for record in found[:limit] if record.first_seq <= end]
         records = list(_within(wanted, 2 if is_decoded else 1))
         position = records[-1].last_seq if records else after
         has_more = bool(records) and position < end
-        return Page(records, head, position if has_more else None)
+        return Page(records, head, position if has_more else None, is_quarantined=live is None)
 
     async def head(
         self, caller: Caller, match_id: MatchId, *, sequence: int | None, min_sequence: int
@@ -147,6 +157,11 @@ class Reading:
         if live.chain.last_seq < at_least:
             raise refused(Reason.STALE_SEQUENCE, asked=at_least, head=live.chain.last_seq)
         return live
+
+    async def _stored_head(self, match_id: MatchId) -> int:
+        head = await self._store.head(match_id)
+        assert head is not None, match_id
+        return head.seq
 
     async def _wait(self, match_id: MatchId, sequence: int) -> None:
         """Return when the match has got to a sequence or its end, has gone, or takes too long."""

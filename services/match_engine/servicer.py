@@ -157,12 +157,13 @@ class MatchServicer(Lists, pb_grpc.MatchServiceServicer):
             is_decoded=request.decode,
         )
         token = next_page_token(request, str(page.next_after)) if page.next_after else ""
-        decoded = [record_pb2.Record.FromString(each.data) for each in page.records]
+        is_decoded = request.decode and not page.is_quarantined
+        decoded = [record_pb2.Record.FromString(r.data) for r in page.records if is_decoded]
         return pb.ReadEventsResponse(
             records=[stored_record_pb2.StoredRecord(**each._asdict()) for each in page.records],
             next_page_token=token,
             head_sequence=page.head_sequence,
-            decoded=decoded if request.decode else (),
+            decoded=decoded,
         )
 
     async def Explain(self, request: pb.ExplainRequest, context: Context) -> pb.ExplainResponse:

@@ -1,8 +1,11 @@
 from typing import Any
 
 import pytest
+from grpc import StatusCode
 
+from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
+from libs.store.memory_stream import MemoryStream
 from libs.wire.record import StoredRecord
 from opolyx.match.v1 import match_service_pb2 as pb
 from opolyx.record.v1 import record_pb2
@@ -11,6 +14,11 @@ from services.match_engine.live import RECENT_MAX
 from tests.match_engine.edge_rig import (
     UNKNOWN,
     Edge,
+    a_player,
+    as_bot,
+    as_nobody,
+    as_operator,
+    as_person,
     refusal,
 )
 
@@ -152,3 +160,71 @@ class TestReadEvents:
         stolen = pb.ReadEventsRequest(match_id=other, page_token=page.next_page_token)
 
         assert (await refusal(stub.ReadEvents(stolen)))[1] == Reason.INVALID_REQUEST
+
+
+class TestReadEventsOfAMatchInQuarantine:
+    """Its records are needed most when it cannot be played."""
+
+    async def test_operators_read_what_is_stored_and_nobody_else(self, edge: Edge) -> None:
+        match_id = await edge.a_match(20)
+        stored = await edge.store.records(match_id, 0)
+        wanted = [stored[0]._replace(data=b"\xff no record"), *stored[1:9], *stored[10:]]
+        await quarantine(edge, match_id, wanted)
+        stub, request = edge.matches_as(), pb.ReadEventsRequest(match_id=match_id, page_size=4)
+        request.decode = True
+        for caller in (as_nobody(), as_person(a_player()), as_bot(0)):
+            code, reason, _ = await refusal(stub.ReadEvents(request, metadata=caller))
+            assert (code, reason) == (StatusCode.FAILED_PRECONDITION, Reason.MATCH_QUARANTINED)
+
+        operator, found = as_operator(a_player()), []
+        while True:
+            page = await stub.ReadEvents(request, metadata=operator)
+            found += page.records
+            assert page.head_sequence == stored[-1].last_seq
+            assert not page.decoded
+            if not page.next_page_token:
+                break
+            request.page_token = page.next_page_token
+
+        assert [StoredRecord(r.first_seq, r.last_seq, r.hash, r.data) for r in found] == wanted
+
+    async def test_a_record_that_is_missing_at_the_end_ends_the_pages(self, edge: Edge) -> None:
+        match_id = await edge.a_match(20)
+        stored = await edge.store.records(match_id, 0)
+        await quarantine(edge, match_id, stored[:8])
+        stub, operator = edge.matches_as(), as_operator(a_player())
+        request = pb.ReadEventsRequest(match_id=match_id, page_size=8)
+
+        first = await stub.ReadEvents(request, metadata=operator)
+        request.page_token = first.next_page_token
+        second = await stub.ReadEvents(request, metadata=operator)
+
+        assert len(first.records) == 8
+        assert (list(second.records), second.next_page_token) == ([], "")
+
+    async def test_operators_are_told_nothing_else_of_it(self, edge: Edge) -> None:
+        match_id = await edge.a_match(3)
+        await quarantine(edge, match_id, await edge.store.records(match_id, 0))
+        stub, operator = edge.matches_as(), as_operator(a_player())
+
+        for call in (
+            stub.GetMatch(pb.GetMatchRequest(match_id=match_id), metadata=operator),
+            stub.GetHead(pb.GetHeadRequest(match_id=match_id), metadata=operator),
+        ):
+            assert (await refusal(call))[1] == Reason.MATCH_QUARANTINED
+
+
+async def quarantine(edge: Edge, match_id: MatchId, records: list[StoredRecord]) -> None:
+    """Have a match be found in quarantine, with these records in the store."""
+    stream = edge.store._streams[match_id]
+    head = stream.head
+
+    class Damaged(MemoryStream):
+        @property
+        def head(self) -> object:  # type: ignore[override]
+            return head
+
+    stream.__class__ = Damaged
+    stream._records[:] = records
+    await edge.store.quarantine(match_id, "a test")
+    edge.matches.drop(match_id, Reason.MATCH_QUARANTINED)

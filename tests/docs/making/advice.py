@@ -28,7 +28,7 @@ ADVICE: Final[Mapping[Reason, str]] = {
     Reason.MATCH_ENDED: "Nothing more can be done in it.",
     Reason.MATCH_FROZEN: "Wait for the event `MatchResumed`.",
     Reason.MATCH_NOT_FROZEN: "Nothing: its clocks run.",
-    Reason.MATCH_QUARANTINED: "Wait: an operator looks into it. Its records can still be exported.",
+    Reason.MATCH_QUARANTINED: "Wait: an operator looks into it, who alone can export it meanwhile.",
     Reason.MATCH_NOT_QUARANTINED: "Nothing: it takes commands.",
     Reason.SEAT_IS_OUT: "Nothing more can be done by, or for, this seat.",
     Reason.STALE_SEQUENCE: "Look again, then decide again: something happened meanwhile.",
