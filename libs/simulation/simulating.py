@@ -1,8 +1,10 @@
 """Many matches of bots, on one core or several, with the same outcome."""
 
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -174,8 +176,37 @@ def _play_chunks(order: Order, chunks: Sequence[range], jobs: int) -> Iterator[_
         yield from map(play, chunks)
         return
     # Spawned, not forked: the same on every platform, and nothing of the parent comes along.
-    with ProcessPoolExecutor(max_workers=jobs, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(play, chunks)
+    spawn = get_context("spawn")
+    with ProcessPoolExecutor(jobs, spawn, initializer=_end_without_a_word) as pool:
+        with _deaf():
+            futures = [pool.submit(play, chunk) for chunk in chunks]
+        try:
+            for future in futures:
+                yield future.result()
+        except (Exception, GeneratorExit):
+            # Not after Ctrl+C, which ends the processes: the pool stumbles over what is both.
+            for future in futures:
+                future.cancel()
+            raise
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Hear Ctrl+C later, and have processes that begin meanwhile hear it once they are ready.
+
+    One that is told while it still imports would say so at length.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def _end_without_a_word() -> None:
+    """Let Ctrl+C end this process, even one that came before now."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _play_chunk(order: Order, numbers: Iterable[int]) -> _Tally:
