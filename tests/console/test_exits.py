@@ -103,6 +103,7 @@ async def test_an_interrupted_simulation_ends_with_130_and_no_word(
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["audit", "explain"])
 async def test_who_waits_for_an_answer_may_stop_waiting(tmp_path: Path, command: str) -> None:
+    opolyx("token", "--player", "ada", OPOLYX_DATA_FOLDER=str(tmp_path))  # or a new key is told of
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
