@@ -37,6 +37,7 @@ from libs.kernel.clock import Clock
 from libs.kernel.reasons import Reason
 from libs.telemetry import logs, metrics, names, traces
 from libs.telemetry.names import LogFields
+from libs.wire.limits import LimitName
 
 VERSION: Final = "opolyx-version"
 """The trailer that says which release answered."""
@@ -177,7 +178,7 @@ class Edge(grpc.aio.ServerInterceptor):
             async with asyncio.timeout(self._settings.write_timeout_s):
                 await stream.write(response)
         except TimeoutError:
-            raise refused(Reason.SLOW_READER) from None
+            raise refused(Reason.SLOW_READER, limit=LimitName.WRITE) from None
 
     async def _request(self, context: Context, read: Deserializer) -> Any:
         """Read the one message of a request.

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from libs.chassis.status import refused
 from libs.kernel.reasons import Reason
+from libs.wire.limits import LimitName
 
 SUBJECTS_MAX: Final = 100_000
 """How many buckets are kept (start)."""
@@ -16,10 +17,11 @@ SUBJECTS_MAX: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """*per_s* calls a second in the long run, *burst* of them at once."""
+    """*per_s* calls a second in the long run, *burst* of them at once; *limit* is its name."""
 
     per_s: float
     burst: int
+    limit: LimitName = LimitName.CALLS
 
 
 class Limiter:
@@ -56,7 +58,7 @@ class Limiter:
         Methods without a rate of their own share one bucket.
 
         Raises:
-            RefusedError: RATE_LIMITED; it says when there will be a token.
+            RefusedError: RATE_LIMITED; it says which limit, and when there will be a token.
 
         """
         bucket, rate = self._own.get(method, ("", self._rate))
@@ -66,7 +68,9 @@ class Limiter:
         wait_s = full_at_s - now_s - rate.burst / rate.per_s
         # Sums of times are not exact; a nanosecond is no reason to send anybody away.
         if wait_s > 1e-9:  # noqa: PLR2004
-            raise refused(Reason.RATE_LIMITED, retry_after_ms=math.ceil(wait_s * 1000))
+            raise refused(
+                Reason.RATE_LIMITED, retry_after_ms=math.ceil(wait_s * 1000), limit=rate.limit
+            )
         if len(self._full_at_s) >= SUBJECTS_MAX:
             self._forget(now_s)
         self._full_at_s[key] = full_at_s
@@ -92,7 +96,7 @@ class OpenStreams:
 
         """
         if self._open[subject] >= self._most:
-            raise refused(Reason.OVERLOADED)
+            raise refused(Reason.OVERLOADED, limit=LimitName.STREAMS_OF_PERSON)
         self._open[subject] += 1
         return CountedStream(self._open, subject)
 

@@ -10,6 +10,7 @@ from libs.chassis.sections import ServerSettings
 from libs.chassis.status import refused
 from libs.kernel.reasons import Reason
 from libs.telemetry import metrics, names
+from libs.wire.limits import LimitName
 
 WATCHERS_S: Final = 0.1
 """How long those who watch the health have to hear that it ends."""
@@ -68,7 +69,7 @@ class Traffic:
         """
         opened = len(self.streams) if method.is_stream else self.opened
         if opened > self._settings.streams_max:
-            raise refused(Reason.OVERLOADED)
+            raise refused(Reason.OVERLOADED, limit=LimitName.STREAMS_OF_SERVER)
         if self._is_draining and method.is_stream and not method.is_infrastructure:
             raise refused(Reason.GOING_AWAY)
 
@@ -81,7 +82,7 @@ class Traffic:
 
         """
         if self.handled >= self._settings.unary_calls_max and not method.is_infrastructure:
-            raise refused(Reason.OVERLOADED)
+            raise refused(Reason.OVERLOADED, limit=LimitName.CALLS_OF_SERVER)
         self.handled += 1
         try:
             yield

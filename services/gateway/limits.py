@@ -12,6 +12,7 @@ from libs.chassis.limiting import Limiter, OpenStreams, Rate
 from libs.chassis.sections import RateSettings
 from libs.kernel.reasons import Reason
 from libs.wire import limits as agreed
+from libs.wire.limits import LimitName
 from libs.wire.requests import PAGE_SIZE_MAX
 from opolyx.gateway.v1.gateway_service_pb2 import Limit
 from services.gateway.allowed import LOBBY_SERVICE
@@ -30,10 +31,10 @@ def limiter(section: GatewaySection) -> Limiter:
     """Return what keeps the rates of people."""
     rooms = section.room_rate
     own = {
-        (SUBMIT,): _rate(section.command_rate),
-        CREATING: Rate(rooms.per_minute / _MINUTE_S, rooms.burst),
+        (SUBMIT,): _rate(section.command_rate, LimitName.COMMANDS),
+        CREATING: Rate(rooms.per_minute / _MINUTE_S, rooms.burst, LimitName.ROOMS),
     }
-    return Limiter(_rate(section.rate), own)
+    return Limiter(_rate(section.rate, LimitName.CALLS), own)
 
 
 def open_streams(section: GatewaySection) -> OpenStreams:
@@ -56,8 +57,8 @@ def limits(section: GatewaySection) -> list[Limit]:
     ]
 
 
-def _rate(settings: RateSettings) -> Rate:
-    return Rate(settings.per_s, settings.burst)
+def _rate(settings: RateSettings, limit: LimitName) -> Rate:
+    return Rate(settings.per_s, settings.burst, limit)
 
 
 class _Kept(NamedTuple):
@@ -121,7 +122,7 @@ _KEPT: Final = (
         "How much a page of a list may hold. Who asks for more gets this much.",
     ),
     _Kept(
-        "calls_per_second",
+        LimitName.CALLS,
         lambda section: section.rate.per_s,
         "calls/s",
         "person",
@@ -137,7 +138,7 @@ _KEPT: Final = (
         "How many of these calls may come at once.",
     ),
     _Kept(
-        "commands_per_second",
+        LimitName.COMMANDS,
         lambda section: section.command_rate.per_s,
         "commands/s",
         "person",
@@ -153,7 +154,7 @@ _KEPT: Final = (
         "How many commands may come at once.",
     ),
     _Kept(
-        "rooms_per_minute",
+        LimitName.ROOMS,
         lambda section: section.room_rate.per_minute,
         "calls/min",
         "person",
@@ -177,7 +178,7 @@ _KEPT: Final = (
         "In how many waiting rooms and unfinished matches somebody may be.",
     ),
     _Kept(
-        "streams_per_person",
+        LimitName.STREAMS_OF_PERSON,
         lambda section: section.streams_per_person,
         "streams",
         "person",
@@ -201,7 +202,7 @@ _KEPT: Final = (
         "How long a connection is kept open without a call. The next call opens another.",
     ),
     _Kept(
-        "unanswered_commands",
+        LimitName.UNANSWERED,
         lambda _: UNANSWERED_MAX,
         "commands",
         "stream",
@@ -209,7 +210,7 @@ _KEPT: Final = (
         "How many commands on a stream may be unanswered.",
     ),
     _Kept(
-        "stream_queue",
+        LimitName.QUEUE,
         lambda section: section.queue_max,
         "messages",
         "stream",
@@ -217,7 +218,7 @@ _KEPT: Final = (
         "How many messages of a match may wait for its reader.",
     ),
     _Kept(
-        "stream_write_seconds",
+        LimitName.WRITE,
         lambda section: section.write_timeout_s,
         "s",
         "stream",
@@ -225,7 +226,7 @@ _KEPT: Final = (
         "How long the reader of a stream may take to accept a message.",
     ),
     _Kept(
-        "commands_waiting",
+        LimitName.WAITING,
         lambda _: agreed.COMMANDS_WAITING_MAX,
         "commands",
         "match",
@@ -249,7 +250,7 @@ _KEPT: Final = (
         "How many people may have taken an invitation of a room.",
     ),
     _Kept(
-        "calls_per_server",
+        LimitName.CALLS_OF_SERVER,
         lambda section: section.unary_calls_max,
         "calls",
         "server",
@@ -257,7 +258,7 @@ _KEPT: Final = (
         "How many calls without a stream may be handled at once.",
     ),
     _Kept(
-        "streams_per_server",
+        LimitName.STREAMS_OF_SERVER,
         lambda section: section.streams_max,
         "streams",
         "server",

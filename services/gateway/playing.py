@@ -15,6 +15,7 @@ from libs.chassis.limiting import Limiter
 from libs.chassis.status import RefusedError, refused
 from libs.chassis.together import cancel_all
 from libs.kernel.reasons import Reason
+from libs.wire.limits import LimitName
 from libs.wire.refusals import refused_message, tell_malformed
 from libs.wire.requests import MalformedError, Violation
 from opolyx.engine.v1.caller_pb2 import Caller
@@ -124,7 +125,7 @@ class Playing:
         result = pb.CommandResult(command_id=queued.command.command_id)
         try:
             if queued.is_over_limit:
-                raise refused(Reason.OVERLOADED)
+                raise refused(Reason.OVERLOADED, limit=LimitName.UNANSWERED)
             frame = await self._submit(queued.command)
         except MalformedError as error:
             result.refused.CopyFrom(refused_message(tell_malformed(error)))

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from libs.chassis.status import RefusedError, refused
 from libs.kernel.reasons import Reason
 from libs.rules.refusals import Refusal
+from libs.wire.limits import LimitName
 from libs.wire.refusals import tell
 from opolyx.match.v1 import match_service_pb2 as pb
 from opolyx.match.v1 import stream_pb2
@@ -141,7 +142,7 @@ class Subscriber:
 
     def _push(self, data: bytes, last_seq: int) -> None:
         if not self.is_closed and len(self._queue) >= self._queue_max:
-            self.close(refused(Reason.SLOW_READER))
+            self.close(refused(Reason.SLOW_READER, limit=LimitName.QUEUE))
         if self.is_closed and last_seq != _RESULT:
             return
         self._queue.append((data, last_seq))

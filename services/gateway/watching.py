@@ -13,6 +13,7 @@ from libs.chassis.faults import refusal_of
 from libs.chassis.status import RefusedError, refused
 from libs.chassis.watchdog import Watchdog
 from libs.kernel.reasons import Reason
+from libs.wire.limits import LimitName
 from libs.wire.record import chain_hash, open_envelope
 from libs.wire.requests import Checks
 from opolyx.engine.v1.caller_pb2 import Caller
@@ -241,7 +242,7 @@ class Watching:
         except TimeoutError:
             # gRPC still has it, and takes nothing more until the client has taken that.
             self._is_stuck = True
-            raise refused(Reason.SLOW_READER) from None
+            raise refused(Reason.SLOW_READER, limit=LimitName.WRITE) from None
         finally:
             self._sending = None
             self._writing.rest()

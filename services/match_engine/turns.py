@@ -10,7 +10,7 @@ from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
 from libs.store.ports import StoreUnavailableError
 from libs.telemetry import logs
-from libs.wire.limits import COMMANDS_WAITING_MAX
+from libs.wire.limits import COMMANDS_WAITING_MAX, LimitName
 from libs.wire.requests import MalformedError
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ class Turns:
         """
         queue = self._queues.setdefault(match_id, _Queue())
         if queue.waiting >= COMMANDS_WAITING_MAX:
-            raise refused(Reason.OVERLOADED)
+            raise refused(Reason.OVERLOADED, limit=LimitName.WAITING)
         queue.waiting += 1
         try:
             await queue.lock.acquire()

@@ -6,6 +6,7 @@ from libs.chassis import limiting
 from libs.chassis.limiting import Limiter, OpenStreams, Rate
 from libs.chassis.status import RefusedError
 from libs.kernel.reasons import Reason
+from libs.wire.limits import LimitName
 
 
 class Times:
@@ -46,14 +47,20 @@ def test_a_burst_is_let_in_and_then_one_for_each_token(times: Times) -> None:
 
 
 def test_who_is_sent_away_is_told_when_to_come_again(times: Times) -> None:
-    limiter = Limiter(Rate(per_s=2, burst=1), monotonic_s=times)
+    rooms = Rate(per_s=2, burst=1, limit=LimitName.ROOMS)
+    limiter = Limiter(Rate(per_s=2, burst=1), {("rare",): rooms}, monotonic_s=times)
     limiter.admit("ann", "m")
+    limiter.admit("ann", "rare")
     times.now_s += 0.1
 
     with pytest.raises(RefusedError) as caught:
         limiter.admit("ann", "m")
+    with pytest.raises(RefusedError) as rarely:
+        limiter.admit("ann", "rare")
 
-    assert caught.value.told.reason == Reason.RATE_LIMITED
+    assert caught.value.told.reason == rarely.value.told.reason == Reason.RATE_LIMITED
+    assert caught.value.told.metadata == {"limit": "calls_per_second"}
+    assert rarely.value.told.metadata == {"limit": "rooms_per_minute"}
     assert caught.value.retry_after_ms in {400, 401}
     times.now_s += caught.value.retry_after_ms / 1000
     limiter.admit("ann", "m")
@@ -119,6 +126,7 @@ def test_streams_are_counted_by_subject_as_long_as_they_are_open() -> None:
     fourth = streams.open("ann")
 
     assert caught.value.told.reason == Reason.OVERLOADED
+    assert caught.value.told.metadata == {"limit": "streams_per_person"}
     assert caught.value.retry_after_ms is not None
     for each in (second, third, fourth):
         each.close()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import asyncpg
 import grpc
 from grpc import StatusCode
 
-from libs.chassis.status import answer_of
+from libs.chassis.status import Answer, answer_of
 from libs.store.embedded import serving
 from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
 from opolyx.progression.v1 import progression_service_pb2 as progression_pb
@@ -21,14 +21,24 @@ from tests.support.calling import new_id
 HELD_S: Final = 2.0
 """How long a match is held up: less than its engine waits for the store."""
 
-Told = tuple[str, bool]
-"""Why something was refused, empty if it was not, and whether it was said when to try again."""
+
+class Told(NamedTuple):
+    """Why something was refused, whether it was said when to try again, and beyond which limit."""
+
+    reason: str = ""
+    says_when: bool = False
+    limit: str = ""
+
+    @classmethod
+    def of(cls, got: Answer) -> Told:
+        """Return what an answer says, which must be a refusal."""
+        assert got.told is not None, got
+        limit = got.told.metadata.get("limit", "")
+        return cls(got.told.reason, got.retry_after_ms is not None, limit)
 
 
 async def told(call: Awaitable[Any]) -> Told:
-    got = await answer(call)
-    assert got.told is not None, got
-    return got.told.reason, got.retry_after_ms is not None
+    return Told.of(await answer(call))
 
 
 async def display_name_characters(stage: Stage, value: int) -> Told:
@@ -70,7 +80,7 @@ async def page_size(stage: Stage, value: int) -> Told:
         await connection.close()
     assert len(page.entries) == value
     assert page.next_page_token
-    return "", False
+    return Told()
 
 
 async def rooms_per_person(stage: Stage, value: int) -> Told:
@@ -137,8 +147,8 @@ async def commands_waiting(stage: Stage, value: int) -> Told:
     beyond = [got for got in refused if got.code is StatusCode.RESOURCE_EXHAUSTED]
     assert not done
     assert 0 < len(beyond) < value
-    [reason] = {got.told.reason for got in beyond if got.told is not None}
-    return reason, all(got.retry_after_ms is not None for got in beyond)
+    [told] = {Told.of(got) for got in beyond}
+    return told
 
 
 KEPT: Final[dict[str, Callable[[Stage, int], Awaitable[Told]]]] = {

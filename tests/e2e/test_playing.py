@@ -26,7 +26,8 @@ async def test_a_stream_answers_every_command_in_order(scene: Scene) -> None:
         assert [result.command_id for result in results] == [each.command_id for each in given]
         # More than 16 at once are too much, if the machine is slow enough to notice.
         for told in (refusal_in(result.refused) for result in results):
-            is_limit = told == Refusal("OVERLOADED", {}, (), may_retry=True)
+            limits = {"limit": "unanswered_commands"}
+            is_limit = told == Refusal("OVERLOADED", limits, (), may_retry=True)
             assert is_limit or told.reason == "NOT_YOUR_TURN"
 
 

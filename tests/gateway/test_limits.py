@@ -16,10 +16,11 @@ from opolyx.gateway.v1 import gateway_service_pb2 as pb
 from opolyx.gateway.v1 import gateway_service_pb2_grpc as pb_grpc
 from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
 from opolyx.match.v1 import match_service_pb2 as match_pb
+from opolyx.match.v1 import refused_pb2
 from opolyx.progression.v1 import progression_service_pb2 as progression_pb
 from services.gateway.settings import GatewaySection
 from tests.chassis.answers import answer
-from tests.e2e.kept import KEPT
+from tests.e2e.kept import KEPT, Told, told
 from tests.gateway.conftest import OpenRig
 from tests.gateway.rig import Rig, go_on, match_of, turn_of
 from tests.support.calling import Client, next_of, played, rest_of
@@ -27,9 +28,6 @@ from tests.support.repository import ROOT
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.slow
-
-Told = tuple[str, bool]
-"""Why something was refused, and whether it was said when to try again."""
 
 GET: Final = progression_pb.GetProfileRequest()
 
@@ -40,10 +38,9 @@ async def info_of(rig: Rig) -> dict[str, pb.Limit]:
     return {limit.name: limit for limit in info.limits}
 
 
-async def told(call: Awaitable[Any]) -> Told:
-    got = await answer(call)
-    assert got.told is not None, got
-    return got.told.reason, got.retry_after_ms is not None
+def told_in(refused: refused_pb2.Refused) -> Told:
+    says_when = refused.HasField("retry_after_ms")
+    return Told(refused.reason, says_when, refused.metadata.get("limit", ""))
 
 
 def watch_profile(client: Client) -> Any:
@@ -64,7 +61,7 @@ async def request_seconds(rig: Rig, _: float) -> Told:
     ann = rig.client("ann")
     never_made: Any = rig.channel.stream_unary("/opolyx.lobby.v1.LobbyService/GetRoom")
     opened: Any = ann.match.PlayMatch(metadata=ann.metadata)
-    assert await told(opened.read()) == (Reason.INVALID_REQUEST, False)
+    assert await told(opened.read()) == Told(Reason.INVALID_REQUEST)
     return await told(never_made(metadata=ann.metadata))
 
 
@@ -85,10 +82,9 @@ async def calls_in_the_long_run(rig: Rig, value: float) -> Told:
     for _ in range(2):
         await ann.call(ann.progression.GetProfile, GET)
     got = await answer(ann.call(ann.progression.GetProfile, GET))
-    assert got.told is not None
     assert got.retry_after_ms is not None
     assert got.retry_after_ms <= 1_000 / value
-    return got.told.reason, True
+    return Told.of(got)
 
 
 async def commands(rig: Rig, value: float) -> Told:
@@ -107,7 +103,7 @@ async def commands_in_the_long_run(rig: Rig, value: float) -> Told:
         await stream.write(played("roll", expected_sequence=1))
     results = [(await next_of("result", stream)).refused for _ in range(3)]
     assert 0 < results[2].retry_after_ms <= 1_000 / value
-    return results[2].reason, results[2].HasField("retry_after_ms")
+    return told_in(results[2])
 
 
 async def rooms(rig: Rig, value: float) -> Told:
@@ -125,10 +121,9 @@ async def rooms_in_the_long_run(rig: Rig, value: float) -> Told:
     for _ in range(2):
         await ann.call(ann.lobby.CreateRoom, lobby_pb.CreateRoomRequest())
     got = await answer(ann.call(ann.lobby.CreateRoom, lobby_pb.CreateRoomRequest()))
-    assert got.told is not None
     assert got.retry_after_ms is not None
     assert 30_000 / value < got.retry_after_ms <= 60_000 / value
-    return got.told.reason, True
+    return Told.of(got)
 
 
 async def streams_per_person(rig: Rig, value: float) -> Told:
@@ -153,7 +148,7 @@ async def streams_per_connection(rig: Rig, value: float) -> Told:
         await bob.call(bob.progression.GetProfile, GET)
     streams[0].cancel()
     await ann.call(ann.progression.GetProfile, GET)
-    return "", False
+    return Told()
 
 
 async def connection_idle_seconds(rig: Rig, _: float) -> Told:
@@ -161,7 +156,7 @@ async def connection_idle_seconds(rig: Rig, _: float) -> Told:
     await ann.call(ann.progression.GetProfile, GET)
     await until(lambda: rig.channel.get_state() is grpc.ChannelConnectivity.IDLE)
     await ann.call(ann.progression.GetProfile, GET)
-    return "", False
+    return Told()
 
 
 async def unanswered_commands(rig: Rig, value: float) -> Told:
@@ -175,7 +170,7 @@ async def unanswered_commands(rig: Rig, value: float) -> Told:
     rig.engine.gate.set()
     results = [(await next_of("result", stream)).refused for _ in range(number)]
     assert results[int(value) - 1].reason == Reason.STALE_SEQUENCE
-    return results[-1].reason, results[-1].HasField("retry_after_ms")
+    return told_in(results[-1])
 
 
 async def stream_queue(rig: Rig, _: float) -> Told:
@@ -240,6 +235,13 @@ HERE: Final[dict[str, tuple[Callable[[Rig, float], Awaitable[Told]], dict[str, A
 }
 """What drives each limit beyond, and the settings by which that is soon done."""
 
+IN_THE_LONG_RUN: Final = {
+    "calls_burst": "calls_per_second",
+    "commands_burst": "commands_per_second",
+    "rooms_burst": "rooms_per_minute",
+}
+"""By which name a refusal calls a rate whose burst is used up."""
+
 
 async def test_every_limit_that_is_told_is_tried_somewhere(rig: Rig) -> None:
     assert {*HERE, *KEPT} == set(await info_of(rig))
@@ -252,10 +254,12 @@ async def test_beyond_a_limit_is_answered_what_it_says(open_rig: OpenRig, name: 
     rig = await open_rig(**section)
     limit = (await info_of(rig))[name]
 
-    reason, says_when = await drive(rig, limit.value)
+    told = await drive(rig, limit.value)
 
-    assert reason == limit.reason
-    assert says_when == (reason in {Reason.RATE_LIMITED, Reason.OVERLOADED, Reason.SLOW_READER})
+    assert told.reason == limit.reason
+    is_passing = told.reason in {Reason.RATE_LIMITED, Reason.OVERLOADED, Reason.SLOW_READER}
+    assert told.says_when == is_passing
+    assert told.limit == (IN_THE_LONG_RUN.get(name, name) if is_passing else "")
 
 
 async def test_what_runs_is_told_to_anybody(rig: Rig) -> None:

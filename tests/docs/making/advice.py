@@ -5,16 +5,39 @@ from typing import Final
 
 from libs.kernel.reasons import Reason
 
+TOKEN_CHECKS: Final[Mapping[str, str]] = {
+    "scheme": "It does not come as `Bearer TOKEN`.",
+    "size": "It is too long.",
+    "token": "It is no JSON Web Token that can be read.",
+    "algorithm": "It is signed by another algorithm than the system accepts.",
+    "type": "Its `typ` is not the one that the system accepts.",
+    "key": "The system does not know the key that signed it: in development that of another data "
+    "folder (`OPOLYX_DATA_FOLDER`).",
+    "signature": "It was changed, or another key signed it.",
+    "issuer": "Its `iss` is not the system's issuer.",
+    "audience": "Its `aud` is not the system.",
+    "claims": "One of `exp`, `iat`, `iss`, `aud` and `sub` is missing.",
+    "subject": "Its `sub` is no text of 1 to 255 characters.",
+    "times": "One of its times is no time.",
+    "issued_at": "It was issued in the future: look at the clocks.",
+    "not_before": "It is not good yet.",
+}
+"""What the `check` of an invalid token may be, and what that means, in the order of asking."""
+
 ADVICE: Final[Mapping[Reason, str]] = {
     Reason.TOKEN_MISSING: "Send `authorization: Bearer TOKEN` as metadata.",
-    Reason.TOKEN_INVALID: "Get another token; `check` in the metadata says what did not hold.",
+    Reason.TOKEN_INVALID: "Get another token; `check` in the metadata says what did not hold, see "
+    "[below](#checks-of-a-token).",
     Reason.TOKEN_EXPIRED: "Get a new token, then send the same again.",
     Reason.NOT_ALLOWED: "This is for others: see who may call it at the RPC.",
-    Reason.RATE_LIMITED: "Send the same again after the time told, and less often from then on.",
-    Reason.OVERLOADED: "Send the same again after the time told.",
+    Reason.RATE_LIMITED: "Send the same again after the time told, and less often from then on; "
+    "`limit` in the metadata is what you are beyond, by its name in `GetServerInfo`.",
+    Reason.OVERLOADED: "Send the same again after the time told; `limit` in the metadata, if it is "
+    "there, is what was reached, by its name in `GetServerInfo`.",
     Reason.NOT_OWNER_OF_SHARD: "The match is moving to another engine: send the same again.",
     Reason.STORE_UNAVAILABLE: "It may have been carried out: send the same again, same id.",
-    Reason.SLOW_READER: "Open the stream again after your last record, and read it faster.",
+    Reason.SLOW_READER: "Open the stream again after your last record, and read it faster; "
+    "`limit` is as in `RATE_LIMITED`.",
     Reason.GOING_AWAY: "Connect again; open streams again after your last record.",
     Reason.INVALID_REQUEST: "Mend the fields that `BadRequest` (or `violations`) names.",
     Reason.MATCH_NOT_FOUND: "Check the id; a match that you may not see is not there either.",
@@ -77,7 +100,8 @@ ADVICE: Final[Mapping[Reason, str]] = {
     Reason.NOT_READY: "Wait for the people on the seats named.",
     Reason.SEAT_TAKEN: "Take another seat, or name none.",
     Reason.SEAT_EMPTY: "Look at the room again: who sat there has gone.",
-    Reason.TOO_MANY_INVITES: "Hand out a code that you have. A room that has all its guests takes no more.",
+    Reason.TOO_MANY_INVITES: "Hand out a code that you have. A room that has all its guests takes "
+    "no more.",
     Reason.BANNED_FROM_ROOM: "Join another room.",
 }
 

@@ -7,7 +7,7 @@ from libs.chassis.status import CODES
 from libs.client.replies import is_passing
 from libs.kernel.reasons import Reason
 from libs.rules.sentences import SENTENCES
-from tests.docs.making.advice import ADVICE
+from tests.docs.making.advice import ADVICE, TOKEN_CHECKS
 from tests.docs.making.markdown import made_by, page, table
 from tests.docs.making.public import elements, link, linked
 from tests.support.protos import Element
@@ -34,6 +34,10 @@ A status without an `ErrorInfo` is gRPC's own: `UNAVAILABLE` (nobody is there: s
 `UNIMPLEMENTED` (no such method), `INTERNAL` (a bug of ours).
 """
 
+TOKENS: Final = """
+What `TOKEN_INVALID` has as `check` in its metadata: the first of these that did not hold.
+"""
+
 _WORD: Final = re.compile(r"`([A-Z][A-Z_]+)`")
 
 
@@ -45,7 +49,14 @@ def reasons_page() -> str:
         made_by("`libs/kernel/reasons.py` and the comments in [protos](../../protos/README.md)"),
         INTRO,
         table(head, (_row(reason) for reason in Reason)),
+        "## Checks of a token",
+        TOKENS,
+        table(["`check`", "what did not hold"], (_check(*each) for each in TOKEN_CHECKS.items())),
     )
+
+
+def _check(name: str, meaning: str) -> list[str]:
+    return [f"`{name}`", meaning]
 
 
 def _row(reason: Reason) -> list[str]:
