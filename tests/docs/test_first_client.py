@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -46,14 +47,19 @@ def test_the_table_of_endings_has_every_reason_that_a_stream_can_end_by() -> Non
 
 @pytest.mark.slow
 @pytest.mark.postgres
-async def test_every_block_does_what_it_says(desk: Desk) -> None:
-    (desk.folder / "refused.py").write_text(blocks(PAGE, "python")[0], encoding="utf-8")
+async def test_every_block_does_what_it_says(desk: Desk, tmp_path: Path) -> None:
+    saved = tmp_path / "refused.py"
+    saved.write_text(blocks(PAGE, "python")[0], encoding="utf-8")
+    before = {*desk.folder.iterdir()}
+    settling, *others = blocks(PAGE, "sh")
 
-    told = await desk.shell("\n".join(blocks(PAGE, "sh")))
+    told = await desk.shell("\n".join([settling, f"cp {saved} .", *others, 'echo "in $PWD"']))
 
     assert "refused, exit code 72" in told
     assert "\nINVALID_ARGUMENT INVALID_REQUEST\nmatch_id must be a UUID" in told
-    watched = (desk.folder / "watched.json").read_text(encoding="utf-8")
+    [folder] = re.findall("^in (.+)$", told, re.MULTILINE)
+    watched = (Path(folder) / "watched.json").read_text(encoding="utf-8")
+    assert {*desk.folder.iterdir()} == before  # the reader's clone, which stays as it is
     last = json.loads(watched[watched.rindex("\n{") :])
     assert last["goAway"]["reason"] == "MATCH_ENDED"
     assert "\nok: match " in told
