@@ -14,6 +14,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from libs.kernel.ids import MatchId
 
 KEY_SEED_SIZE: Final = 32
+SIGNATURE_SIZE: Final = 64
+
+UNSIGNED: Final = "unsigned"
+"""The id of no key: it stands where nobody has signed, as for a match in quarantine."""
+
 _KEY_ID: Final = re.compile(r"[a-z0-9-]{1,64}", re.ASCII)
 
 
@@ -28,6 +33,11 @@ class SignedHead(NamedTuple):
     ended: bool
     key_id: str
     signature: bytes
+
+
+def unsigned(last_seq: int, last_hash: bytes, *, ended: bool) -> SignedHead:
+    """Return a head without a signature: nobody's word, and no key says otherwise."""
+    return SignedHead(last_seq, last_hash, ended, UNSIGNED, bytes(SIGNATURE_SIZE))
 
 
 class SigningKey:

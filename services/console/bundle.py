@@ -11,7 +11,7 @@ from libs.client.client import Client
 from libs.kernel.ids import MatchId
 from libs.simulation.keeping import write_whole
 from libs.wire.export import write_export
-from libs.wire.heads import SignedHead, spell_keys
+from libs.wire.heads import UNSIGNED, SignedHead, spell_keys
 from libs.wire.record import StoredRecord
 from services.console.asking import (
     PLAYER,
@@ -23,7 +23,7 @@ from services.console.asking import (
 )
 from services.console.bundling import Report, pack
 from services.console.config import in_force
-from services.console.connection import ask, public_keys, read_match
+from services.console.connection import ask, public_keys, quarantined, read_match
 from services.console.diagnosis.versions import versions
 from services.console.doctor import examine
 from services.console.exits import FAILED, stop
@@ -34,11 +34,12 @@ app = typer.Typer(add_completion=False)
 
 
 class Read(NamedTuple):
-    """What the system gave of a match."""
+    """What the system gave of a match; *cause* says why it is in quarantine, if it is."""
 
     records: list[StoredRecord]
     head: SignedHead
     keys: dict[str, bytes]
+    cause: str
 
 
 @app.command()
@@ -54,7 +55,8 @@ def bundle(  # noqa: PLR0913 - the options of the command
     """Write what a bug report about a match needs into one archive, with a README inside.
 
     That is its export, its state, its last events in words, versions, settings without secrets, and
-    what the doctor finds here; no token, no secret key and nobody's name. Exit codes: 0 written, 1
+    what the doctor finds here; no token, no secret key and nobody's name. One in quarantine needs
+    --operator, and says in fault.txt what is wrong. Exit codes: 0 written, 1
     nothing answers or FILE cannot be written, 2 MATCH is no id, 3 there is no such match.
     """
     match_id, asker = check_id(match), Asker(address, token_file, player, operator)
@@ -68,6 +70,7 @@ def bundle(  # noqa: PLR0913 - the options of the command
         versions=versions(),
         settings=[setting._asdict() for setting in in_force()],
         findings=[finding._asdict() for finding in examine(os.environ)],
+        cause=read.cause,
     )
     try:
         write_whole(out, pack(report))
@@ -78,4 +81,7 @@ def bundle(  # noqa: PLR0913 - the options of the command
 
 async def _read(client: Client, match_id: MatchId, advance: Advance) -> Read:
     records, head = await read_match(client, match_id, advance)
-    return Read(records, head, await public_keys(client))
+    cause = ""
+    if head.key_id == UNSIGNED:
+        cause = (await quarantined(client)).get(match_id, "it has been released meanwhile")
+    return Read(records, head, await public_keys(client), cause)

@@ -51,6 +51,8 @@ class Report:
     versions: Mapping[str, str]
     settings: Sequence[Mapping[str, Any]]
     findings: Sequence[Mapping[str, Any]]
+    cause: str = ""
+    """Why the match is in quarantine; empty if it is not."""
 
 
 def pack(report: Report) -> bytes:
@@ -68,22 +70,25 @@ def _files(report: Report) -> dict[str, bytes]:
         VERSIONS: _json(dict(report.versions)),
         SETTINGS: _json([dict(setting) for setting in report.settings]),
         FINDINGS: _json([dict(finding) for finding in report.findings]),
-        **_told(report.records),
+        **_told(report.records, report.cause),
     }
     texts[GUIDE] = _guide(report, texts)
     return {EXPORT: report.export} | {name: text.encode() for name, text in texts.items()}
 
 
-def _told(stored: Sequence[StoredRecord]) -> dict[str, str]:
+def _told(stored: Sequence[StoredRecord], cause: str) -> dict[str, str]:
     """Return the state and the last events, or why a match that is damaged has none."""
+    fault = f"in quarantine: {cause}\n" if cause else ""
+    if not stored:
+        return {FAULT: f"{fault}no record of it is there\n"}
     try:
         records = list(follow(stored))
         last = records[-1].last_seq
         match, at_ms = state_at(records, last)
         before, _ = state_at(records, max(0, last - LAST_EVENTS))
     except _FAULTS as error:
-        return {FAULT: f"{type(error).__name__}: {error}\n"}
-    return {
+        return {FAULT: f"{fault}{type(error).__name__}: {error}\n"}
+    return ({FAULT: fault} if fault else {}) | {
         STATE: _json(describe(match, at_ms)),
         EVENTS: "".join(f"{line}\n" for line in _retell(before, records)),
     }
@@ -118,7 +123,7 @@ _MEANINGS: Final = {
     KEYS: "by which the signed head is checked; they are public",
     STATE: "the match as it stood at its last record",
     EVENTS: f"its last {LAST_EVENTS} events: sequence, time, type, and why, with the rules",
-    FAULT: "why its records cannot be told as a match: begin here",
+    FAULT: "why it is in quarantine, or cannot be told as a match: begin here",
     VERSIONS: "what ran where this was packed",
     SETTINGS: "the settings there, secrets hidden",
     FINDINGS: "what `opolyx doctor` found there",

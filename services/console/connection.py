@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
 from typing import Final, NoReturn, TypeVar
 
@@ -18,11 +18,14 @@ from libs.client.stream import StreamBrokenError
 from libs.client.tokens import Token
 from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
+from libs.rules import events as e
 from libs.telemetry import logs
 from libs.wire.chain import BrokenChainError
-from libs.wire.heads import SignedHead
-from libs.wire.record import StoredRecord
+from libs.wire.events import NewerSchemaError, UnreadableError
+from libs.wire.heads import SignedHead, unsigned
+from libs.wire.record import HASH_SIZE, StoredRecord, decode
 from libs.wire.refusals import Told
+from opolyx.admin.v1 import admin_service_pb2 as admin_pb
 from opolyx.match.v1 import match_service_pb2 as pb
 from services.console.asking import Asker
 from services.console.development import development_issuer
@@ -91,6 +94,7 @@ async def read_match(
 ) -> tuple[list[StoredRecord], SignedHead]:
     """Return all records of a match, and its head at the last of them, signed.
 
+    A match in quarantine, whose records operators may read, is given a head that nobody signed.
     *advance* is told how many events have come, and how many there are.
     """
     records: list[StoredRecord] = []
@@ -105,11 +109,48 @@ async def read_match(
         if not token:
             break
     # Signed for where we stopped: a match that goes on has moved since.
-    last_seq = records[-1].last_seq if records else 0
+    last_seq = records[-1].last_seq if records else None
     wanted = pb.GetHeadRequest(match_id=match_id, sequence=last_seq)
-    head = await _patiently(partial(client.match.GetHead, wanted))
+    try:
+        head = await _patiently(partial(client.match.GetHead, wanted))
+    except grpc.aio.AioRpcError as error:
+        if reason_of(error) != Reason.MATCH_QUARANTINED:
+            raise
+        return records, _unsigned(records)
     signed = SignedHead(head.sequence, head.chain_hash, head.ended, head.key_id, head.signature)
     return records, signed
+
+
+def _unsigned(records: Sequence[StoredRecord]) -> SignedHead:
+    """Return where records stop; that the match is over, only their last one can tell."""
+    if not records:
+        return unsigned(0, bytes(HASH_SIZE), ended=False)
+    last = records[-1]
+    try:
+        events = decode(last.data).events
+    except (UnreadableError, NewerSchemaError):
+        events = []
+    is_over = any(isinstance(event, e.MatchEnded | e.MatchAborted) for event in events)
+    return unsigned(last.last_seq, last.hash, ended=is_over)
+
+
+def reason_of(error: grpc.aio.AioRpcError) -> str:
+    """Return the reason of a refusal, empty where none was given."""
+    told = answer_of(error).told
+    return told.reason if told is not None else ""
+
+
+async def quarantined(client: Client) -> dict[MatchId, str]:
+    """Return the matches in quarantine, each with what is wrong with it. For operators alone."""
+    found: dict[MatchId, str] = {}
+    token = ""
+    while True:
+        request = admin_pb.ListQuarantinedMatchesRequest(page_size=PAGE, page_token=token)
+        page = await _patiently(partial(client.admin.ListQuarantinedMatches, request))
+        found |= {MatchId(each.match_id): each.cause for each in page.matches}
+        token = page.next_page_token
+        if not token:
+            return found
 
 
 async def match_ids(client: Client) -> AsyncIterator[MatchId]:

@@ -9,6 +9,7 @@ import typer
 from libs.kernel.ids import MatchId, is_uuid
 from libs.simulation.keeping import write_whole
 from libs.wire.export import write_export
+from libs.wire.heads import UNSIGNED
 from services.console.asking import (
     PLAYER,
     AddressOption,
@@ -38,7 +39,8 @@ def export(  # noqa: PLR0913 - the options of the command
 ) -> None:
     """Write a match with its signed head into FILE, for `verify`, `replay` and `scenario --from`.
 
-    One that goes on is exported as far as it is. Exit codes: 0 written, 1 nothing answers or FILE
+    One that goes on is exported as far as it is; one in quarantine with --operator alone, and
+    without a signature, which nobody gives. Exit codes: 0 written, 1 nothing answers or FILE
     cannot be written, 2 MATCH is no id, 3 there is no such match.
     """
     match_id = check_id(match)
@@ -50,6 +52,8 @@ def export(  # noqa: PLR0913 - the options of the command
     except OSError as error:
         stop(f"{error.filename}: {error.strerror}", FAILED)
     how = "to its end" if head.ended else "as far as it is"
+    if head.key_id == UNSIGNED:
+        how = "as they are stored: it is in quarantine, and its head is not signed"
     typer.echo(f"{out}: {len(records)} records, {how}", err=True)
 
 
