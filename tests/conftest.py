@@ -2,6 +2,7 @@
 
 import logging
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -28,6 +29,12 @@ def _logs_as_before() -> Iterator[None]:
     structlog.configure(**settings_before)
     root.handlers[:] = handlers_before
     root.setLevel(level_before)
+
+
+def pytest_configure() -> None:
+    """Hear Ctrl+C: whoever is begun in the background of a script ignores it, children included."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(trylast=True)
