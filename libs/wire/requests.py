@@ -27,11 +27,18 @@ class Violation(NamedTuple):
     description: str
 
 
+VIOLATIONS_MAX: Final = 16
+"""How many faults of one request are told: a status has to fit into the trailers of a call."""
+
+
 class MalformedError(ValueError):
-    """A request cannot be understood; *violations* has at least one entry, in the fields' order."""
+    """A request cannot be understood; *violations* has at least one entry, in the fields' order.
+
+    Each is there once, and the first `VIOLATIONS_MAX` alone.
+    """
 
     def __init__(self, violations: Iterable[Violation]) -> None:
-        self.violations = tuple(violations)
+        self.violations = tuple(dict.fromkeys(violations))[:VIOLATIONS_MAX]
         super().__init__(
             "; ".join(f"{field}: {what}" if field else what for field, what in self.violations)
         )

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from libs.kernel.command_ids import bot_id
 from libs.kernel.ids import MatchId
-from libs.wire.requests import Checks, MalformedError, check_known
+from libs.wire.requests import (
+    VIOLATIONS_MAX,
+    Checks,
+    MalformedError,
+    Violation,
+    check_known,
+)
 from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
 from opolyx.match.v1 import command_pb2, match_service_pb2
 from opolyx.record.v1 import event_pb2 as record_pb
@@ -108,3 +114,12 @@ class TestChecks:
         of_service.finish()
         with pytest.raises(MalformedError, match="version 5"):
             of_person.finish()
+
+
+def test_so_many_faults_are_told_and_each_once() -> None:
+    many = [Violation(f"#{number}", "is not known here") for number in range(500)]
+
+    error = MalformedError([*many[:1], *many])
+
+    assert error.violations == tuple(many[:VIOLATIONS_MAX])
+    assert str(error).count("is not known here") == VIOLATIONS_MAX
