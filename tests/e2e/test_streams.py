@@ -44,7 +44,10 @@ READ_MOST: Final = 12
 
 
 class Busy:
-    """A match of a person and a bot, who play as fast as they can."""
+    """A match of a person and two bots, who play as fast as they can.
+
+    Two players may be done with each other within a few rounds; three hardly ever are.
+    """
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
@@ -52,12 +55,13 @@ class Busy:
         self.person = stage.person(self._name)
 
     async def open(self) -> None:
-        room = await create_room(self.person)
-        await change(self.person, "AddBot", room, strength="steady")
+        room = await create_room(self.person, seats=3)
+        for _ in range(2):
+            await change(self.person, "AddBot", room, strength="steady")
         self.table = Table(await start_match(self.person, room), [self._name], [self.person])
 
     async def play(self, records: int = RECORDS) -> None:
-        """Play until there are so many records, and give up then, which ends the match."""
+        """Play until there are so many records, and give up then; the bots play on."""
         match_id = MatchId(self.table.match_id)
         system = self._stage.system
         async with system.client(self._name) as client, client.play(match_id) as table:
