@@ -12,7 +12,6 @@ from libs.chassis.engines import Engines
 from libs.chassis.foundation import Foundation
 from libs.chassis.process import Service
 from libs.chassis.server import GrpcServer
-from libs.chassis.status import refused
 from libs.eventlog.match_reading import MatchReader
 from libs.eventlog.outbox import OutboxPublisher
 from libs.eventlog.ports import EventLog
@@ -79,14 +78,7 @@ async def _open(settings: LobbySettings, foundation: Foundation) -> AsyncIterato
         for name, run in (loops | making.loops).items():
             background.keep(f"lobby_{name}", run)
         server = _server(settings, foundation, _parts(ground, making, players, feed))
-        background.start(_drained(server, feed))
         yield await stack.enter_async_context(server)
-
-
-async def _drained(server: GrpcServer, feed: RoomFeed) -> None:
-    """Have every stream say go away once the server is about to stop."""
-    await server.draining.wait()
-    feed.close(refused(Reason.GOING_AWAY))
 
 
 class _Ground(NamedTuple):

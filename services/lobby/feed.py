@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Final, NamedTuple, NoReturn, Protocol
 
-from libs.chassis.status import RefusedError, refused
+from libs.chassis.status import refused
 from libs.kernel.reasons import Reason
 from opolyx.lobby.v1 import room_pb2 as pb
 from services.lobby.room import Room, State
@@ -156,12 +156,6 @@ class RoomFeed:
         """Return the rooms of the list that are wanted, the newest first."""
         newest_first = (self._list[room_id] for room_id in sorted(self._list, reverse=True))
         return [shown.message for shown in newest_first if wants(shown.room)]
-
-    def close(self, error: RefusedError) -> None:
-        """End every watcher."""
-        for watchers in (self._of_list, *self._of_room.values()):
-            for watcher in watchers:
-                watcher.close(error)
 
     @property
     def _has_watchers(self) -> bool:

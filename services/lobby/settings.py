@@ -13,6 +13,9 @@ class LobbySection(ServerSettings):
 
     port: Port = 7071
 
+    stream_grace_s: Annotated[float, Field(ge=0)] = 0.0
+    """Whoever follows rooms has no last word to hear, and begins anew with how they are."""
+
     start_reply_s: Seconds = 3.0
     """How long whoever starts a match waits for it; then it is told that it will be (start)."""
 

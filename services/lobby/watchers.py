@@ -5,7 +5,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, NamedTuple
 
-from libs.chassis.status import RefusedError
 from opolyx.lobby.v1 import room_pb2 as pb
 from services.lobby.room import Room
 
@@ -33,7 +32,6 @@ class Watcher:
         self._wants = wants
         self._news: dict[str, Shown | None] = {}
         self._bell = asyncio.Event()
-        self._farewell: RefusedError | None = None
         self.is_behind = is_behind
 
     def offer(self, shown: Shown) -> None:
@@ -46,25 +44,13 @@ class Watcher:
         if self._wants(room):
             self._add(room.room_id, None)
 
-    def close(self, error: RefusedError) -> None:
-        """End it with *error*."""
-        self._farewell = error
-        self._bell.set()
-
     async def wait(self, wait_s: float) -> bool:
-        """Wait until there is something to tell; False if there was nothing for so long.
-
-        Raises:
-            RefusedError: it was closed.
-
-        """
-        if not self._has_news and self._farewell is None:
+        """Wait until there is something to tell; False if there was nothing for so long."""
+        if not self._has_news:
             self._bell.clear()
             with suppress(TimeoutError):
                 async with asyncio.timeout(wait_s):
                     await self._bell.wait()
-        if self._farewell is not None:
-            raise self._farewell
         return self._has_news
 
     def take(self) -> tuple[str, Shown | None]:

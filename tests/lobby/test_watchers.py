@@ -2,10 +2,6 @@
 
 import asyncio
 
-import pytest
-
-from libs.chassis.status import RefusedError, refused
-from libs.kernel.reasons import Reason
 from services.lobby.room import Room
 from services.lobby.watchers import NEWS_MAX, Shown, Watcher
 from services.lobby.wire import room_message
@@ -75,15 +71,3 @@ async def test_news_wake_whoever_waits() -> None:
     quiet.offer(shown("a"))
 
     assert await waiting
-
-
-@pytest.mark.parametrize("is_behind", [True, False])
-async def test_the_end_comes_before_any_news(*, is_behind: bool) -> None:
-    ending = watcher(is_behind=is_behind)
-    ending.offer(shown("a"))
-    ending.close(refused(Reason.GOING_AWAY))
-
-    with pytest.raises(RefusedError):
-        await ending.wait(60)
-    with pytest.raises(RefusedError):
-        await ending.wait(0)

@@ -75,7 +75,7 @@ async def serving(
         data_folder=data_folder,
         store=StoreSettings(url=SecretUrl(url), unsafe=True),
         peers=PeerSettings(match_engines=engine_address),
-        progression=ProgressionSection(port=0, stream_grace_s=0, **section),
+        progression=ProgressionSection(port=0, **section),
     )
     foundation = Foundation(settings, clock or ManualClock(NOW_MS))
     async with AsyncExitStack() as stack:
