@@ -17,7 +17,7 @@ from grpc_status import rpc_status
 
 from libs.kernel.reasons import Reason
 from libs.rules.refusals import Fact, Refusal
-from libs.wire.refusals import Told, tell, told_of
+from libs.wire.refusals import Telling, Told, tell, told_of
 from libs.wire.requests import Violation
 from opolyx.match.v1 import refused_pb2
 
@@ -140,7 +140,7 @@ RETRY_AFTER_MS: Final[Mapping[Reason, int]] = {
 """How long to wait before trying again, where that helps and nobody knows better (start)."""
 
 
-class RefusedError(Exception):
+class RefusedError(Telling, Exception):
     """An RPC ends with a refusal. Raised by servicers and the edge; the edge makes a status of it.
 
     Clients raise it again when they are told one.
@@ -166,26 +166,6 @@ class RefusedError(Exception):
 
     def __str__(self) -> str:
         return f"{self.told.reason}: {self.told.text}"
-
-    @property
-    def reason(self) -> str:
-        """The name of the reason, such as `NOT_SEATED`; it may be newer than we are."""
-        return self.told.reason
-
-    @property
-    def rule(self) -> str:
-        """The id of the rule that refused; empty where none of the game did."""
-        return self.told.rule
-
-    @property
-    def metadata(self) -> dict[str, str]:
-        """The facts by name: whole numbers in decimal, several separated by commas."""
-        return self.told.metadata
-
-    @property
-    def text(self) -> str:
-        """An English sentence with all of it, for logs and people."""
-        return self.told.text
 
 
 def refused(reason: Reason, *, retry_after_ms: int | None = None, **facts: Fact) -> RefusedError:

@@ -1,9 +1,10 @@
 """What became of a command, as its sender is told."""
 
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from libs.kernel.reasons import Reason
-from libs.wire.refusals import Told, told_of
+from libs.wire.refusals import Telling, Told, told_of
 from opolyx.match.v1 import match_service_pb2 as pb
 from opolyx.match.v1.refused_pb2 import Refused as RefusedMessage
 
@@ -36,7 +37,8 @@ class Accepted(NamedTuple):
     at_ms: int
 
 
-class Refused(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Refused(Telling):
     """The command changed nothing. Sent again, it is decided anew.
 
     Attributes:
@@ -47,26 +49,6 @@ class Refused(NamedTuple):
 
     told: Told
     retry_after_ms: int | None = None
-
-    @property
-    def reason(self) -> str:
-        """The name of the reason, such as `NOT_YOUR_TURN`."""
-        return self.told.reason
-
-    @property
-    def rule(self) -> str:
-        """The id of the rule that refused, such as `TURN-5`; empty where none of the game did."""
-        return self.told.rule
-
-    @property
-    def metadata(self) -> dict[str, str]:
-        """The facts by name: whole numbers in decimal, several separated by commas."""
-        return self.told.metadata
-
-    @property
-    def text(self) -> str:
-        """An English sentence with all of it, for logs and people."""
-        return self.told.text
 
     @property
     def is_passing(self) -> bool:

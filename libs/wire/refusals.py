@@ -51,6 +51,33 @@ class Told(NamedTuple):
         return self.metadata.get(RULE, "")
 
 
+class Telling:
+    """What carries a refusal as `told`, and tells what is in it."""
+
+    __slots__ = ()
+    told: Told
+
+    @property
+    def reason(self) -> str:
+        """The name of the reason, such as `NOT_YOUR_TURN`; it may be newer than we are."""
+        return self.told.reason
+
+    @property
+    def rule(self) -> str:
+        """The id of the rule that refused, such as `TURN-5`; empty where none of the game did."""
+        return self.told.rule
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """The facts by name: whole numbers in decimal, several separated by commas."""
+        return self.told.metadata
+
+    @property
+    def text(self) -> str:
+        """An English sentence with all of it, for logs and people."""
+        return self.told.text
+
+
 def tell(refusal: Refusal) -> Told:
     """Tell a refusal; one without a rule is the edge's or the store's."""
     metadata = {name: _spell(fact) for name, fact in refusal.facts.items()}
