@@ -1,23 +1,12 @@
 """What became of a command, as its sender is told."""
 
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from libs.kernel.reasons import Reason
+from libs.chassis.status import RETRY_AFTER_MS
 from libs.wire.refusals import Telling, Told, told_of
 from opolyx.match.v1 import match_service_pb2 as pb
 from opolyx.match.v1.refused_pb2 import Refused as RefusedMessage
-
-_PASSING: Final = frozenset(
-    {
-        Reason.RATE_LIMITED,
-        Reason.OVERLOADED,
-        Reason.NOT_OWNER_OF_SHARD,
-        Reason.STORE_UNAVAILABLE,
-        Reason.SLOW_READER,
-        Reason.GOING_AWAY,
-    }
-)
 
 
 class Accepted(NamedTuple):
@@ -61,7 +50,7 @@ Reply = Accepted | Refused
 
 def is_passing(reason: str) -> bool:
     """Tell whether what was refused for *reason* may be accepted in a moment, unchanged."""
-    return reason in _PASSING
+    return reason in RETRY_AFTER_MS
 
 
 def accepted_of(message: pb.SubmitCommandResponse) -> Accepted:
