@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -15,7 +14,6 @@ from grpc import StatusCode
 from libs.chassis.channels import on_behalf
 from libs.chassis.issuing import DevelopmentIssuer
 from libs.chassis.status import DOMAIN, answer_of
-from libs.kernel.reasons import Reason
 from libs.rules import commands as c
 from libs.rules import phases
 from libs.rules.legal import Choice, LegalCommands
@@ -134,17 +132,9 @@ async def on_stage(system: System) -> AsyncIterator[Stage]:
 
 
 async def create_room(person: Client, rule_set: str = CLASSIC, seats: int = 2) -> Room:
-    """Have a person make a room, as soon as a match that is over has let go of them."""
+    """Have a person make a room."""
     request = lobby_pb.CreateRoomRequest(command_id=new_id(), rule_set=rule_set, seat_count=seats)
-    async with asyncio.timeout(30):
-        while True:
-            try:
-                return await room_of(person.call(person.lobby.CreateRoom, request))
-            except grpc.aio.AioRpcError as error:
-                told = answer_of(error).told
-                if told is None or told.reason != Reason.ALREADY_IN_MATCH:
-                    raise
-                await asyncio.sleep(0.02)
+    return await room_of(person.call(person.lobby.CreateRoom, request))
 
 
 async def change(person: Client, method: str, room: Room, **fields: Any) -> Room:
