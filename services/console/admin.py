@@ -10,29 +10,32 @@ import typer
 from libs.client.client import Client
 from libs.kernel.clock import SystemClock
 from libs.kernel.ids import MatchId, fresh_id, is_uuid
+from libs.wire.words import words_by_number
 from opolyx.admin.v1 import admin_service_pb2 as pb
 from opolyx.match.v1.access_pb2 import Access
 from opolyx.match.v1.match_pb2 import MatchSummary
 from opolyx.record.v1.event_pb2 import SeatSpec
 from services.console.asking import AddressOption, Asker, TokenFileOption
-from services.console.connection import ask
+from services.console.connection import ask, method_of, send
 from services.console.exits import USAGE, stop
-from services.console.exporting import check_id
-from services.console.output import Format, FormatOption, printable, write_json, write_table
+from services.console.exporting import MatchArgument, check_id
+from services.console.lobby.describing import UNKNOWN
+from services.console.output import Format, FormatOption, printable, table_lines, write
+from services.console.paging import LIMIT, LimitOption, listed
 
 app = typer.Typer(name="admin", no_args_is_help=True, add_completion=False)
 
 NAME: Final = "opolyx-console"
 """Which operator this is, where nobody gives it a token."""
 
-LIMIT: Final = 50
-PAGE: Final = 200
-
 MATCH_COLUMNS: Final = tuple(
     "match_id rule_set status sequence created_ms watching people bots".split()
 )
 CALL_COLUMNS: Final = tuple("number at_ms operator_id method match_id outcome reason".split())
 QUARANTINE_COLUMNS: Final = tuple("match_id sequence since_ms cause".split())
+
+_STATUSES: Final = words_by_number(MatchSummary.Status)
+_WATCHING: Final = words_by_number(Access.Watching)
 
 Row = dict[str, object]
 
@@ -46,7 +49,6 @@ class Status(StrEnum):
     QUARANTINED = "quarantined"
 
 
-MatchArgument = Annotated[str, typer.Argument(metavar="MATCH", help="The id of a match.")]
 ReasonOption = Annotated[
     str, typer.Option("--reason", metavar="TEXT", help="Why: 1 to 200 characters, kept for ever.")
 ]
@@ -59,7 +61,6 @@ CommandIdOption = Annotated[
         show_default=False,
     ),
 ]
-LimitOption = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many at most.")]
 
 
 @app.callback()
@@ -100,58 +101,46 @@ def find(  # noqa: PLR0913 - its options
     _print([_match_row(each) for each in found], MATCH_COLUMNS, output)
 
 
-@app.command()
-def freeze(  # noqa: PLR0913 - its options
-    match: MatchArgument,
-    *,
-    reason: ReasonOption,
-    command_id: CommandIdOption = None,
-    address: AddressOption = None,
-    token_file: TokenFileOption = None,
-    output: FormatOption = Format.TABLE,
-) -> None:
-    """Stop all clocks of a match; nothing can be done in it but to look.
+def _acting(kind: Callable[..., Any], what: str) -> Callable[..., None]:
+    """Return the command that does *what* to a match, by a request of this kind."""
+
+    def act(  # noqa: PLR0913 - its options
+        match: MatchArgument,
+        *,
+        reason: ReasonOption,
+        command_id: CommandIdOption = None,
+        address: AddressOption = None,
+        token_file: TokenFileOption = None,
+        output: FormatOption = Format.TABLE,
+    ) -> None:
+        request = kind(**_command(match, reason, command_id))
+        _do(address, token_file, request, output)
+
+    act.__doc__ = f"""{what}
 
     Exit codes: 0 done, 1 it is refused, 2 an id is none, 3 there is no such match.
     """
-    request = pb.FreezeMatchRequest(**_command(match, reason, command_id))
-    _do(address, token_file, request, output)
+    return act
 
 
-@app.command()
-def resume(  # noqa: PLR0913 - its options
-    match: MatchArgument,
-    *,
-    reason: ReasonOption,
-    command_id: CommandIdOption = None,
-    address: AddressOption = None,
-    token_file: TokenFileOption = None,
-    output: FormatOption = Format.TABLE,
-) -> None:
-    """Let a frozen match go on; every clock gets back what it lost.
-
-    Exit codes: 0 done, 1 it is refused, 2 an id is none, 3 there is no such match.
-    """
-    request = pb.ResumeMatchRequest(**_command(match, reason, command_id))
-    _do(address, token_file, request, output)
-
-
-@app.command()
-def abort(  # noqa: PLR0913 - its options
-    match: MatchArgument,
-    *,
-    reason: ReasonOption,
-    command_id: CommandIdOption = None,
-    address: AddressOption = None,
-    token_file: TokenFileOption = None,
-    output: FormatOption = Format.TABLE,
-) -> None:
-    """End a match without a winner and reveal its seed; its people are free.
-
-    Exit codes: 0 done, 1 it is refused, 2 an id is none, 3 there is no such match.
-    """
-    request = pb.AbortMatchRequest(**_command(match, reason, command_id))
-    _do(address, token_file, request, output)
+for _name, _kind, _what in (
+    (
+        "freeze",
+        pb.FreezeMatchRequest,
+        "Stop all clocks of a match; nothing can be done in it but to look.",
+    ),
+    (
+        "resume",
+        pb.ResumeMatchRequest,
+        "Let a frozen match go on; every clock gets back what it lost.",
+    ),
+    (
+        "abort",
+        pb.AbortMatchRequest,
+        "End a match without a winner and reveal its seed; its people are free.",
+    ),
+):
+    app.command(_name)(_acting(_kind, _what))
 
 
 @app.command()
@@ -184,7 +173,7 @@ def release(
     such match.
     """
     request = pb.ReleaseMatchRequest(match_id=check_id(match), reason=reason)
-    response = ask(_operator(address, token_file), _call(request))
+    response = send(_operator(address, token_file), "admin", request)
     row: Row = {"match_id": match, "sequence": response.sequence}
     _print(row, tuple(row), output)
 
@@ -218,10 +207,10 @@ def _match_row(found: pb.FoundMatch) -> Row:
     return {
         "match_id": summary.match_id,
         "rule_set": summary.rule_set,
-        "status": _word(MatchSummary.Status.Name(summary.status)),
+        "status": _STATUSES.get(summary.status, UNKNOWN),
         "sequence": summary.sequence,
         "created_ms": summary.created_ms,
-        "watching": _word(Access.Watching.Name(found.watching)),
+        "watching": _WATCHING.get(found.watching, UNKNOWN),
         "people": people,
         "bots": len(summary.seats) - len(people),
     }
@@ -229,11 +218,6 @@ def _match_row(found: pb.FoundMatch) -> Row:
 
 def _row(message: Any, columns: tuple[str, ...]) -> Row:
     return {name: getattr(message, name) for name in columns}
-
-
-def _word(name: str) -> str:
-    """Return the name of an enum's value without that of the enum."""
-    return name.partition("_")[2].lower()
 
 
 def _id(given: str | None) -> str:
@@ -252,7 +236,7 @@ def _command(match: str, reason: str, command_id: str | None) -> dict[str, str]:
 
 def _do(address: str | None, token_file: Path | None, request: Any, output: Format) -> None:
     """Have a command carried out, and print what came of it."""
-    done = ask(_operator(address, token_file), _call(request)).done
+    done = send(_operator(address, token_file), "admin", request).done
     row: Row = {
         "match_id": request.match_id,
         "command_id": request.command_id,
@@ -263,32 +247,15 @@ def _do(address: str | None, token_file: Path | None, request: Any, output: Form
     _print(row, tuple(row), output)
 
 
-def _call(request: Any) -> Callable[[Client], Awaitable[Any]]:
-    """Return what sends a request: its name says to which method."""
-    method = request.DESCRIPTOR.name.removesuffix("Request")
-
-    async def call(client: Client) -> Any:
-        return await getattr(client.admin, method)(request)
-
-    return call
-
-
 def _listed(
     address: str | None, token_file: Path | None, request: Any, field: str, limit: int
 ) -> list[Any]:
-    """Return the first entries of a list, page by page."""
+    """Return the first entries of a list."""
 
-    async def pages(client: Client) -> list[Any]:
-        found: list[Any] = []
-        while True:
-            request.page_size = min(limit - len(found), PAGE)
-            page = await _call(request)(client)
-            found += getattr(page, field)
-            request.page_token = page.next_page_token
-            if not page.next_page_token or len(found) >= limit:
-                return found
+    def work(client: Client) -> Awaitable[list[Any]]:
+        return listed(method_of(client.admin, request), request, field, limit)
 
-    return ask(_operator(address, token_file), pages)
+    return ask(_operator(address, token_file), work)
 
 
 def _operator(address: str | None, token_file: Path | None) -> Asker:
@@ -296,11 +263,9 @@ def _operator(address: str | None, token_file: Path | None) -> Asker:
 
 
 def _print(rows: Row | list[Row], columns: tuple[str, ...], output: Format) -> None:
-    if output != Format.TABLE:
-        write_json(rows, output)
-        return
-    listed = rows if isinstance(rows, list) else [rows]
-    write_table(columns, ([_cell(row[name]) for name in columns] for row in listed))
+    entries = rows if isinstance(rows, list) else [rows]
+    lines = table_lines(columns, ([_cell(row[name]) for name in columns] for row in entries))
+    write(rows, lines, output)
 
 
 def _cell(value: object) -> object:

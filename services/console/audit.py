@@ -98,7 +98,7 @@ async def _audit(
     causes = await quarantined(client) if is_operator else {}
     if wanted is not None:
         return [examine(wanted, *await read_match(client, wanted), keys, causes)]
-    listed = [one async for one in match_ids(client)]
+    listed = await match_ids(client)
     # No list has those of which not even the first record can be read.
     ids = listed + [match_id for match_id in causes if match_id not in listed]
     findings = []

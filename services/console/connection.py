@@ -2,9 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from functools import partial
-from typing import Final, NoReturn, TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, NoReturn, TypeVar
 
 import grpc
 
@@ -31,9 +30,9 @@ from services.console.asking import Asker
 from services.console.development import development_issuer
 from services.console.exits import FAILED, NOT_FOUND, USAGE, stop
 from services.console.fleet import with_peers
+from services.console.paging import PAGE, listed
 from services.console.progress import Advance
 
-PAGE: Final = 200
 PAUSE_MS: Final = 100
 
 T = TypeVar("T")
@@ -61,6 +60,27 @@ def ask(asker: Asker, work: Callable[[Client], Awaitable[T]]) -> T:
         _refuse(error.told, error.code, asker, settings)
     except (ConnectionLostError, StreamBrokenError, BrokenChainError) as error:
         stop(f"{where}: {error}", FAILED)
+
+
+def send(asker: Asker, service: str, request: Any) -> Any:
+    """Send a request to a service of a client, such as `lobby`, and return the reply.
+
+    Once and not again and again: where nothing answers, somebody waits to hear it. Otherwise as
+    `ask`.
+    """
+
+    async def work(client: Client) -> Any:
+        return await method_of(getattr(client, service), request)(request)
+
+    return ask(asker, work)
+
+
+def method_of(stub: Any, request: Any) -> Callable[[Any], Awaitable[Any]]:
+    """Return the method of *stub* that takes *request*: its name says which."""
+    method: Callable[[Any], Awaitable[Any]] = getattr(
+        stub, request.DESCRIPTOR.name.removesuffix("Request")
+    )
+    return method
 
 
 def _refuse(told: Told, code: grpc.StatusCode, asker: Asker, settings: NodeSettings) -> NoReturn:
@@ -101,7 +121,7 @@ async def read_match(
     token = ""
     while True:
         request = pb.ReadEventsRequest(match_id=match_id, page_size=PAGE, page_token=token)
-        page = await _patiently(partial(client.match.ReadEvents, request))
+        page = await _patient(client.match.ReadEvents)(request)
         records += (StoredRecord(r.first_seq, r.last_seq, r.hash, r.data) for r in page.records)
         if advance is not None and records:
             advance(records[-1].last_seq, page.head_sequence)
@@ -112,7 +132,7 @@ async def read_match(
     last_seq = records[-1].last_seq if records else None
     wanted = pb.GetHeadRequest(match_id=match_id, sequence=last_seq)
     try:
-        head = await _patiently(partial(client.match.GetHead, wanted))
+        head = await _patient(client.match.GetHead)(wanted)
     except grpc.aio.AioRpcError as error:
         if reason_of(error) != Reason.MATCH_QUARANTINED:
             raise
@@ -142,52 +162,37 @@ def reason_of(error: grpc.aio.AioRpcError) -> str:
 
 async def quarantined(client: Client) -> dict[MatchId, str]:
     """Return the matches in quarantine, each with what is wrong with it. For operators alone."""
-    found: dict[MatchId, str] = {}
-    token = ""
-    while True:
-        request = admin_pb.ListQuarantinedMatchesRequest(page_size=PAGE, page_token=token)
-        page = await _patiently(partial(client.admin.ListQuarantinedMatches, request))
-        found |= {MatchId(each.match_id): each.cause for each in page.matches}
-        token = page.next_page_token
-        if not token:
-            return found
+    method = _patient(client.admin.ListQuarantinedMatches)
+    found = await listed(method, admin_pb.ListQuarantinedMatchesRequest(), "matches")
+    return {MatchId(each.match_id): each.cause for each in found}
 
 
-async def match_ids(client: Client) -> AsyncIterator[MatchId]:
-    """Go through the ids of all matches that the caller may see, newest first."""
-    token = ""
-    while True:
-        request = pb.ListMatchesRequest(page_size=PAGE, page_token=token)
-        page = await _patiently(partial(client.match.ListMatches, request))
-        for match in page.matches:
-            yield MatchId(match.match_id)
-        token = page.next_page_token
-        if not token:
-            return
+async def match_ids(client: Client) -> list[MatchId]:
+    """Return the ids of all matches that the caller may see, newest first."""
+    found = await listed(_patient(client.match.ListMatches), pb.ListMatchesRequest(), "matches")
+    return [MatchId(match.match_id) for match in found]
 
 
 async def public_keys(client: Client) -> dict[str, bytes]:
     """Return the public keys by which heads are checked, by id, the newest first."""
-    found: dict[str, bytes] = {}
-    token = ""
-    while True:
-        page = await client.match.ListKeys(pb.ListKeysRequest(page_size=PAGE, page_token=token))
-        found |= {key.key_id: key.public_key for key in page.keys}
-        token = page.next_page_token
-        if not token:
-            return found
+    found = await listed(client.match.ListKeys, pb.ListKeysRequest(), "keys")
+    return {key.key_id: key.public_key for key in found}
 
 
-async def _patiently(call: Callable[[], Awaitable[T]]) -> T:
-    """Call, and again for as long as the only objection is that we call too often."""
-    while True:
-        try:
-            return await call()
-        except grpc.aio.AioRpcError as error:
-            answer = answer_of(error)
-            if answer.told is None or answer.told.reason != Reason.RATE_LIMITED:
-                raise
-            await asyncio.sleep((answer.retry_after_ms or PAUSE_MS) / 1000)
+def _patient(method: Callable[[Any], Awaitable[T]]) -> Callable[[Any], Awaitable[T]]:
+    """Return *method*, called again for as long as the only objection is that we call too often."""
+
+    async def call(request: Any) -> T:
+        while True:
+            try:
+                return await method(request)
+            except grpc.aio.AioRpcError as error:
+                answer = answer_of(error)
+                if answer.told is None or answer.told.reason != Reason.RATE_LIMITED:
+                    raise
+                await asyncio.sleep((answer.retry_after_ms or PAUSE_MS) / 1000)
+
+    return call
 
 
 async def _with_client(address: str, token: Token, work: Callable[[Client], Awaitable[T]]) -> T:

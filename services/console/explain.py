@@ -95,19 +95,17 @@ def _ask(match_id: MatchId, sequence: int, asker: Asker) -> Explained:
     # Here and not above: who explains a file does not wait for what speaks gRPC.
     import grpc  # noqa: PLC0415
 
-    from libs.chassis.status import answer_of  # noqa: PLC0415
     from libs.client.client import Client  # noqa: PLC0415
     from libs.wire.events import NewerSchemaError, read_events  # noqa: PLC0415
     from opolyx.match.v1 import match_service_pb2 as pb  # noqa: PLC0415
-    from services.console.connection import ask  # noqa: PLC0415
+    from services.console.connection import ask, reason_of  # noqa: PLC0415
 
     async def work(client: Client) -> pb.ExplainResponse | None:
         request = pb.ExplainRequest(match_id=match_id, sequence=sequence)
         try:
             response: pb.ExplainResponse = await client.match.Explain(request)
         except grpc.aio.AioRpcError as error:
-            told = answer_of(error).told
-            if told is None or told.reason != Reason.STALE_SEQUENCE:
+            if reason_of(error) != Reason.STALE_SEQUENCE:
                 raise
             return None
         return response

@@ -1,6 +1,6 @@
 """What is followed on the command line: a picture that is drawn anew, or a line for each change."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated
 
@@ -37,13 +37,27 @@ def redrawn() -> Iterator[Show]:
         yield lambda lines: live.update(_picture(lines), refresh=True)
 
 
-async def mind(signs: Signs) -> None:
-    """Say on stderr when the way to the server is lost, and when it is back."""
+async def mind(
+    signs: Signs,
+    warn: Callable[[str], None] | None = None,
+    then: Callable[[], Awaitable[None]] | None = None,
+) -> None:
+    """Say when the way to the server is lost and when it is back, by default on stderr.
+
+    *then* is done whenever it is back.
+    """
+    warn = warn or _on_stderr
     while True:
         await signs.lost.wait()
-        typer.echo("connection lost, trying again", err=True)
+        warn("connection lost, trying again")
         await signs.opened.wait()
-        typer.echo("back", err=True)
+        warn("back")
+        if then is not None:
+            await then()
+
+
+def _on_stderr(text: str) -> None:
+    typer.echo(text, err=True)
 
 
 def _picture(lines: Sequence[str]) -> Text:

@@ -5,7 +5,7 @@ import typer
 from libs.wire.heads import spell_keys
 from services.console.asking import PLAYER, AddressOption, Asker, PlayerOption, TokenFileOption
 from services.console.connection import ask, public_keys
-from services.console.output import Format, FormatOption, write_json, write_table
+from services.console.output import Format, FormatOption, write_rows
 
 app = typer.Typer(add_completion=False)
 
@@ -26,8 +26,4 @@ def keys(
         typer.echo(spell_keys(found.items()), nl=False)
         return
     rows = [(key_id, key.hex()) for key_id, key in found.items()]
-    header = ("key_id", "public_key")
-    if output == Format.TABLE:
-        write_table(header, rows)
-    else:
-        write_json([dict(zip(header, row, strict=True)) for row in rows], output)
+    write_rows(("key_id", "public_key"), rows, output)

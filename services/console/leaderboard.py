@@ -6,12 +6,12 @@ import typer
 
 from libs.client.client import Client
 from opolyx.progression.v1 import progression_service_pb2 as pb
-from services.console.asking import PLAYER, AddressOption, PlayerOption, TokenFileOption
-from services.console.lobby.calling import Caller
+from services.console.asking import PLAYER, AddressOption, Asker, PlayerOption, TokenFileOption
+from services.console.connection import ask
 from services.console.lobby.describing import Plain
 from services.console.lobby.earning import describe_entry, entry_table
-from services.console.lobby.paging import LimitOption, listed, names_of
-from services.console.output import Format, FormatOption, write_json
+from services.console.output import Format, FormatOption, write
+from services.console.paging import LimitOption, listed, names_of
 
 app = typer.Typer(add_completion=False)
 
@@ -42,9 +42,5 @@ def leaderboard(  # noqa: PLR0913 - the options of the command
         names = await names_of(client, (entry.player_id for entry in found))
         return [describe_entry(entry, names.get(entry.player_id, "")) for entry in found]
 
-    entries = Caller(player, token_file, address).ask(work)
-    if output != Format.TABLE:
-        write_json(entries, output)
-        return
-    for line in entry_table(entries):
-        typer.echo(line)
+    entries = ask(Asker(address, token_file, player), work)
+    write(entries, entry_table(entries), output)

@@ -2,11 +2,10 @@
 
 import typer
 
-from libs.client.client import Client
 from opolyx.gateway.v1 import gateway_service_pb2 as pb
 from services.console.asking import PLAYER, AddressOption, Asker, PlayerOption, TokenFileOption
-from services.console.connection import ask
-from services.console.output import Format, FormatOption, write_json, write_table
+from services.console.connection import send
+from services.console.output import Format, FormatOption, write_rows
 
 HEADER = ("name", "value", "unit", "scope", "reason", "description")
 
@@ -24,19 +23,13 @@ def limits(
 
     Exit codes: 0 printed, 1 nothing answers, 2 a setting is wrong.
     """
-    info = ask(Asker(address, token_file, player), _info)
+    asker = Asker(address, token_file, player)
+    info: pb.ServerInfo = send(asker, "gateway", pb.GetServerInfoRequest())
     rows = [
         (each.name, _number(each.value), each.unit, each.scope, each.reason, each.description)
         for each in info.limits
     ]
-    if output == Format.TABLE:
-        write_table(HEADER, rows)
-    else:
-        write_json([dict(zip(HEADER, row, strict=True)) for row in rows], output)
-
-
-async def _info(client: Client) -> pb.ServerInfo:
-    return await client.gateway.GetServerInfo(pb.GetServerInfoRequest())
+    write_rows(HEADER, rows, output)
 
 
 def _number(value: float) -> float:

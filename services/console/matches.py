@@ -10,12 +10,12 @@ from libs.wire.words import words_by_number
 from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
 from opolyx.match.v1 import match_service_pb2 as pb
 from opolyx.match.v1.match_pb2 import MatchSummary
-from services.console.asking import PLAYER, AddressOption, PlayerOption, TokenFileOption
+from services.console.asking import PLAYER, AddressOption, Asker, PlayerOption, TokenFileOption
+from services.console.connection import ask
 from services.console.exits import USAGE, stop
-from services.console.lobby.calling import Caller
 from services.console.lobby.describing import UNKNOWN, Plain, describe_played, moment, seated
-from services.console.lobby.paging import LimitOption, listed, names_of
-from services.console.output import Format, FormatOption, table_lines, write_json
+from services.console.output import Format, FormatOption, table_lines, write
+from services.console.paging import LimitOption, listed, names_of
 
 app = typer.Typer(add_completion=False)
 
@@ -43,20 +43,16 @@ def matches(  # noqa: PLR0913 - the options of the command
     """
     if mine and running:
         stop("give --mine or --running: the outcome of your own says which of them goes on", USAGE)
-    caller = Caller(player, token_file, address)
+    asker = Asker(address, token_file, player)
     if mine:
-        found = caller.ask(lambda client: _played(client, limit))
+        found = ask(asker, lambda client: _played(client, limit))
         lines = _played_table(found)
     else:
         status = MatchSummary.STATUS_RUNNING if running else MatchSummary.STATUS_UNSPECIFIED
         request = pb.ListMatchesRequest(status=status)
-        found = caller.ask(lambda client: _listed(client, request, limit))
+        found = ask(asker, lambda client: _listed(client, request, limit))
         lines = _match_table(found)
-    if output != Format.TABLE:
-        write_json(found, output)
-        return
-    for line in lines:
-        typer.echo(line)
+    write(found, lines, output)
 
 
 async def _played(client: Client, limit: int) -> list[Plain]:

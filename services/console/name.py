@@ -6,8 +6,8 @@ import typer
 
 from libs.client.rooms import new_command_id
 from opolyx.lobby.v1 import lobby_service_pb2 as pb
-from services.console.asking import PLAYER, AddressOption, PlayerOption, TokenFileOption
-from services.console.lobby.calling import Caller
+from services.console.asking import PLAYER, AddressOption, Asker, PlayerOption, TokenFileOption
+from services.console.connection import send
 from services.console.lobby.describing import describe_player
 from services.console.output import Format, FormatOption, printable, write_json, write_table
 
@@ -31,7 +31,7 @@ def name(
     request: pb.GetPlayerRequest | pb.SetDisplayNameRequest = pb.GetPlayerRequest()
     if new is not None:
         request = pb.SetDisplayNameRequest(command_id=new_command_id(), display_name=new)
-    found = describe_player(Caller(player, token_file, address).call(request))
+    found = describe_player(send(Asker(address, token_file, player), "lobby", request))
     if output != Format.TABLE:
         write_json(found, output)
         return

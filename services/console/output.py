@@ -31,6 +31,18 @@ def write_json(value: object, output: Format = Format.JSON) -> None:
         typer.echo(line)
 
 
+def write(value: object, lines: Iterable[str], output: Format) -> None:
+    """Write data as it is wanted: *value* as JSON, or *lines* for people."""
+    for line in lines if output == Format.TABLE else json_lines(value, output):
+        typer.echo(line)
+
+
+def write_rows(header: Sequence[str], rows: Sequence[Sequence[object]], output: Format) -> None:
+    """Write rows as it is wanted: as a table, or as objects whose fields the header names."""
+    objects = [dict(zip(header, row, strict=True)) for row in rows]
+    write(objects, table_lines(header, rows), output)
+
+
 def json_lines(value: object, output: Format) -> list[str]:
     """Return the lines of a value as JSON.
 

@@ -5,10 +5,10 @@ from typing import Annotated, Final
 import typer
 
 from libs.rules.rule_sets import RULE_SETS
-from services.console.asking import PLAYER, AddressOption, PlayerOption, TokenFileOption
+from services.console.asking import PLAYER, AddressOption, Asker, PlayerOption, TokenFileOption
 from services.console.exits import USAGE, stop
 from services.console.exporting import check_id
-from services.console.lobby.calling import Caller, check_room
+from services.console.lobby.calling import check_room
 from services.console.playing import (
     DEFAULT_RULE_SET,
     RuleSetOption,
@@ -85,7 +85,7 @@ def play(  # noqa: PLR0913, PLR0917 - the options of the command
     bots = tuple(bot or ())
     for strength in (*bots, *filter(None, [auto])):
         check_strength(strength)
-    caller = Caller(player, token_file, address)
+    asker = Asker(address, token_file, player)
     wish = Wish(
         rule_set=rule_set,
         seats=_seats(rule_set, seats, len(bots)),
@@ -95,10 +95,10 @@ def play(  # noqa: PLR0913, PLR0917 - the options of the command
         invite=invite or "",
         match=None if match is None else check_id(match),
         auto=auto or "",
-        hint=hint_of(caller),
-        back=back_of(caller),
+        hint=hint_of(asker),
+        back=back_of(asker),
     )
-    open_table(wish, caller, no_color=no_color)
+    open_table(wish, asker, no_color=no_color)
 
 
 def _seats(rule_set: str, wanted: int | None, bots: int) -> int:

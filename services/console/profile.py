@@ -11,19 +11,16 @@ from libs.client.signs import Signs
 from libs.kernel.ids import is_uuid
 from opolyx.progression.v1 import progression_service_pb2 as pb
 from opolyx.progression.v1.profile_pb2 import Profile
-from services.console.asking import PLAYER, AddressOption, PlayerOption, TokenFileOption
+from services.console.asking import PLAYER, AddressOption, Asker, PlayerOption, TokenFileOption
+from services.console.connection import ask
 from services.console.exits import USAGE, stop
 from services.console.following import Show, WatchOption, check_followed, mind, redrawn
-from services.console.lobby.calling import Caller
 from services.console.lobby.describing import Plain
 from services.console.lobby.earning import describe_card, describe_profile, profile_lines
-from services.console.lobby.paging import listed, names_of
 from services.console.output import Format, FormatOption, write_json
+from services.console.paging import listed, names_of
 
 app = typer.Typer(add_completion=False)
-
-EVERY_CARD = 1_000_000
-"""More than anybody has."""
 
 
 class Wanted(NamedTuple):
@@ -56,12 +53,12 @@ def profile(  # noqa: PLR0913 - the options of the command
     if of is not None and not is_uuid(of):
         stop(f"{of}: a player is named by a UUID, which `opolyx name` prints", USAGE)
     wanted = Wanted(of or "", cards, output)
-    caller = Caller(player, token_file, address)
+    asker = Asker(address, token_file, player)
     if watch:
         check_followed(output)
-        caller.ask(lambda client: _follow(client, wanted))
+        ask(asker, lambda client: _follow(client, wanted))
     else:
-        caller.ask(lambda client: _look(client, wanted))
+        ask(asker, lambda client: _look(client, wanted))
 
 
 async def _look(client: Client, wanted: Wanted) -> None:
@@ -96,7 +93,7 @@ async def _described(
     if not wanted.has_cards:
         return described, None
     request = pb.ListCardsRequest(player_id=found.player_id, min_sequence=found.sequence)
-    cards: list[Any] = await listed(client.progression.ListCards, request, "cards", EVERY_CARD)
+    cards: list[Any] = await listed(client.progression.ListCards, request, "cards")
     return described, [describe_card(card) for card in cards]
 
 

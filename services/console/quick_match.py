@@ -15,10 +15,10 @@ from libs.client.rooms import new_command_id
 from libs.client.signs import Signs
 from opolyx.lobby.v1 import lobby_service_pb2 as pb
 from opolyx.lobby.v1.room_pb2 import Room
-from services.console.asking import PLAYER, AddressOption, PlayerOption, TokenFileOption
+from services.console.asking import PLAYER, AddressOption, Asker, PlayerOption, TokenFileOption
+from services.console.connection import ask
 from services.console.exits import FAILED, INTERRUPTED, USAGE, stop
 from services.console.following import mind
-from services.console.lobby.calling import Caller
 from services.console.lobby.describing import seconds_to_fill
 from services.console.output import Format, FormatOption, write_json, write_table
 from services.console.playing import (
@@ -69,7 +69,7 @@ def quick_match(  # noqa: PLR0913 - the options of the command
     usage, 3 no such rule set.
     """
     check_table(rule_set, seats)
-    caller = Caller(player, token_file, address)
+    asker = Asker(address, token_file, player)
     if play or auto is not None:
         if output != Format.TABLE:
             stop("what is played is no data: give -o, or --play and --auto", USAGE)
@@ -80,17 +80,17 @@ def quick_match(  # noqa: PLR0913 - the options of the command
             seats=seats,
             is_quick=True,
             auto=auto or "",
-            hint=hint_of(caller),
-            back=back_of(caller),
+            hint=hint_of(asker),
+            back=back_of(asker),
         )
-        open_table(wish, caller, no_color=no_color)
+        open_table(wish, asker, no_color=no_color)
         return
     request = pb.QuickMatchRequest(command_id=new_command_id(), rule_set=rule_set, seat_count=seats)
-    room = caller.ask(lambda client: _Queue(client, request).wait())
-    _print(room, caller, output)
+    room = ask(asker, lambda client: _Queue(client, request).wait())
+    _print(room, asker, output)
 
 
-def _print(room: Room, caller: Caller, output: Format) -> None:
+def _print(room: Room, asker: Asker, output: Format) -> None:
     if room.state == Room.STATE_WAITING:
         raise typer.Exit(INTERRUPTED)
     if room.state == Room.STATE_CLOSED:
@@ -100,7 +100,7 @@ def _print(room: Room, caller: Caller, output: Format) -> None:
         write_json(found, output)
         return
     write_table(("match", "room"), [tuple(found.values())])
-    typer.echo(f"Into it: opolyx play --match {room.match_id} {back_of(caller)}", err=True)
+    typer.echo(f"Into it: opolyx play --match {room.match_id} {back_of(asker)}", err=True)
 
 
 class _Queue:

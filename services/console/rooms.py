@@ -13,15 +13,16 @@ from libs.client.client import Client
 from libs.client.signs import Signs
 from opolyx.lobby.v1 import lobby_service_pb2 as pb
 from opolyx.lobby.v1.room_pb2 import Room
-from services.console.asking import PLAYER, AddressOption, PlayerOption, TokenFileOption
+from services.console.asking import PLAYER, AddressOption, Asker, PlayerOption, TokenFileOption
+from services.console.connection import ask, send
 from services.console.exits import FAILED, stop
 from services.console.following import Show, WatchOption, check_followed, mind, redrawn
 from services.console.lobby import forming, inviting, seating
-from services.console.lobby.calling import Caller, RoomArgument, check_room, write_room
+from services.console.lobby.calling import RoomArgument, check_room, write_room
 from services.console.lobby.describing import Plain, describe_room, room_lines, room_table
 from services.console.lobby.listing import KnownRooms
-from services.console.lobby.paging import LIMIT, LimitOption, listed
-from services.console.output import Format, FormatOption, write_json
+from services.console.output import Format, FormatOption, write, write_json
+from services.console.paging import LIMIT, LimitOption, listed
 from services.console.playing import check_rule_set
 
 app = typer.Typer(name="rooms", no_args_is_help=True, add_completion=False)
@@ -54,19 +55,15 @@ def list_(
     """
     if rule_set is not None:
         check_rule_set(rule_set)
-    caller = Caller(player, token_file, address)
+    asker = Asker(address, token_file, player)
     if watch:
         check_followed(output)
-        caller.ask(partial(_follow_list, rule_set=rule_set or "", output=output))
+        ask(asker, partial(_follow_list, rule_set=rule_set or "", output=output))
         return
     request = pb.ListRoomsRequest(rule_set=rule_set or "")
-    found = caller.ask(lambda client: listed(client.lobby.ListRooms, request, "rooms", limit))
+    found = ask(asker, lambda client: listed(client.lobby.ListRooms, request, "rooms", limit))
     described = [describe_room(room) for room in found]
-    if output != Format.TABLE:
-        write_json(described, output)
-        return
-    for line in room_table(described):
-        typer.echo(line)
+    write(described, room_table(described), output)
 
 
 @app.command()
@@ -85,12 +82,12 @@ def show(
     answers, or the room that is followed has closed; 2 wrong usage, 3 there is no such room.
     """
     room_id = check_room(room)
-    caller = Caller(player, token_file, address)
+    asker = Asker(address, token_file, player)
     if not watch:
-        write_room(describe_room(caller.call(pb.GetRoomRequest(room_id=room_id))), output)
+        write_room(describe_room(send(asker, "lobby", pb.GetRoomRequest(room_id=room_id))), output)
         return
     check_followed(output)
-    last = caller.ask(partial(_follow_room, room_id=room_id, output=output))
+    last = ask(asker, partial(_follow_room, room_id=room_id, output=output))
     if last.state == Room.STATE_CLOSED:
         stop("the room was closed", FAILED)
 

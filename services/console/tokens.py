@@ -37,8 +37,8 @@ def token(
     """Print a token by the development key of the data folder, which is made if need be.
 
     A system of the same data folder accepts it, while it is set to development tokens; that a key
-    was made is said on stderr. Exit codes: 0
-    printed, 2 the key cannot be read, or a setting is wrong.
+    was made is said on stderr. Exit codes: 0 printed, 2 the key cannot be read, or a setting is
+    wrong.
     """
     if operator and spectator:
         stop("a spectator may do nothing else: give --operator or --spectator", USAGE)

@@ -1,23 +1,17 @@
 """Commands of the lobby: sent as somebody, and what came of them printed."""
 
-from __future__ import annotations
-
-from collections.abc import Awaitable, Callable
-from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import Annotated, Any, Final
 
 import typer
 
-from libs.client.client import Client
 from libs.client.rooms import new_command_id
 from libs.kernel.ids import is_uuid
-from services.console.asking import Asker
-from services.console.connection import ask
+from services.console.asking import PLAYER, AddressOption, Asker, PlayerOption, TokenFileOption
+from services.console.connection import send
 from services.console.exits import USAGE, stop
 from services.console.lobby.describing import Plain, describe_room, room_lines
-from services.console.output import Format, write_json
-
-T = TypeVar("T")
+from services.console.output import Format, FormatOption, write
 
 RoomArgument = Annotated[str, typer.Argument(metavar="ROOM", help="The id of a room.")]
 SeatArgument = Annotated[
@@ -35,26 +29,50 @@ SeatOption = Annotated[
 ]
 
 
-class Caller(NamedTuple):
-    """Who asks, and where: what the options of a command say."""
+_CODES: Final = (
+    "Exit codes: 0 done, 1 nothing answers or it is refused, 2 wrong usage, 3 there is no such "
+    "room."
+)
 
-    player: str
-    token_file: Path | None
-    address: str | None
 
-    def ask(self, work: Callable[[Client], Awaitable[T]]) -> T:
-        """Do *work* as this person; see `connection.ask`."""
-        return ask(Asker(self.address, self.token_file, self.player), work)
+def of_room(name: str, kind: Callable[..., Any], what: str) -> Callable[..., None]:
+    """Return the command *name* that does *what* in a room, by a request of this kind."""
 
-    def call(self, request: Any) -> Any:
-        """Send a request to the lobby, by the method that its name says, and return the reply."""
-        method = request.DESCRIPTOR.name.removesuffix("Request")
+    def act(
+        room: RoomArgument,
+        player: PlayerOption = PLAYER,
+        token_file: TokenFileOption = None,
+        address: AddressOption = None,
+        output: FormatOption = Format.TABLE,
+    ) -> None:
+        change(kind(**on_room(room)), Asker(address, token_file, player), output)
 
-        async def work(client: Client) -> Any:
-            # Not again and again: where nothing answers, somebody waits to hear it.
-            return await getattr(client.lobby, method)(request)
+    return _described(act, name, what)
 
-        return self.ask(work)
+
+def of_seat(name: str, kind: Callable[..., Any], what: str) -> Callable[..., None]:
+    """Return the command *name* that does *what* to a seat, by a request of this kind."""
+
+    def act(  # noqa: PLR0913, PLR0917 - its options
+        room: RoomArgument,
+        seat: SeatArgument,
+        player: PlayerOption = PLAYER,
+        token_file: TokenFileOption = None,
+        address: AddressOption = None,
+        output: FormatOption = Format.TABLE,
+    ) -> None:
+        change(kind(**on_room(room), seat=seat), Asker(address, token_file, player), output)
+
+    return _described(act, name, what)
+
+
+def _described(act: Callable[..., None], name: str, what: str) -> Callable[..., None]:
+    act.__name__ = name
+    act.__doc__ = f"""{what}
+
+    {_CODES}
+    """
+    return act
 
 
 def on_room(room: str) -> dict[str, Any]:
@@ -69,15 +87,11 @@ def check_room(room: str) -> str:
     return room
 
 
-def change(request: Any, caller: Caller, output: Format) -> None:
+def change(request: Any, asker: Asker, output: Format) -> None:
     """Have a room changed, and print it as it is then."""
-    write_room(describe_room(caller.call(request)), output)
+    write_room(describe_room(send(asker, "lobby", request)), output)
 
 
 def write_room(room: Plain, output: Format) -> None:
     """Print a room."""
-    if output != Format.TABLE:
-        write_json(room, output)
-        return
-    for line in room_lines(room):
-        typer.echo(line)
+    write(room, room_lines(room), output)

@@ -14,7 +14,6 @@ from opolyx.match.v1.access_pb2 import Access
 from services.console.output import printable, table_lines
 
 MS_PER_S: Final = 1_000
-NS_PER_MS: Final = 1_000_000
 UNKNOWN: Final = "unknown"
 """What a newer server says that this release has no word for."""
 
@@ -179,7 +178,7 @@ def time_ms(message: Any, field: str) -> int | None:
     if not message.HasField(field):
         return None
     time: Timestamp = getattr(message, field)
-    return time.ToNanoseconds() // NS_PER_MS
+    return time.ToMilliseconds()
 
 
 def _is_taken(seat: Plain) -> bool:

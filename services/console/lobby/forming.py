@@ -2,18 +2,18 @@
 
 # ruff: noqa: PLR0913, PLR0917 - each command says who asks, where, and how it is printed
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Final
 
 import typer
 
 from libs.client.rooms import new_command_id
+from libs.wire.words import numbers_by_word
 from opolyx.lobby.v1 import lobby_service_pb2 as pb
 from opolyx.lobby.v1.room_pb2 import Room
 from opolyx.match.v1.access_pb2 import Access
-from services.console.asking import PLAYER, AddressOption, PlayerOption, TokenFileOption
-from services.console.lobby.calling import Caller, RoomArgument, SeatOption, change, on_room
+from services.console.asking import PLAYER, AddressOption, Asker, PlayerOption, TokenFileOption
+from services.console.lobby.calling import RoomArgument, SeatOption, change, of_room, on_room
 from services.console.output import Format, FormatOption
 from services.console.playing import (
     DEFAULT_RULE_SET,
@@ -33,12 +33,7 @@ class Watching(StrEnum):
     SEATS = "seats"
 
 
-_WATCHING: Final[Mapping[Watching | None, Access.Watching.ValueType]] = {
-    None: Access.WATCHING_UNSPECIFIED,
-    Watching.EVERYBODY: Access.WATCHING_EVERYBODY,
-    Watching.INVITED: Access.WATCHING_INVITED,
-    Watching.SEATS: Access.WATCHING_SEATS,
-}
+_WATCHING: Final = numbers_by_word(Access.Watching)
 
 
 PrivateOption = Annotated[
@@ -88,10 +83,10 @@ def create(
         rule_set=rule_set,
         seat_count=seats,
         visibility=Room.VISIBILITY_PRIVATE if private else Room.VISIBILITY_LISTED,
-        watching=_WATCHING[watching],
+        watching=Access.WATCHING_UNSPECIFIED if watching is None else _WATCHING[watching],
         bot_strength=bot_strength or "",
     )
-    change(request, Caller(player, token_file, address), output)
+    change(request, Asker(address, token_file, player), output)
 
 
 def join(
@@ -107,22 +102,12 @@ def join(
     Exit codes: 0 done, 1 nothing answers or it is refused, 2 wrong usage, 3 there is no such room.
     """
     request = pb.JoinRoomRequest(**on_room(room), seat=seat)
-    change(request, Caller(player, token_file, address), output)
+    change(request, Asker(address, token_file, player), output)
 
 
-def leave(
-    room: RoomArgument,
-    player: PlayerOption = PLAYER,
-    token_file: TokenFileOption = None,
-    address: AddressOption = None,
-    output: FormatOption = Format.TABLE,
-) -> None:
-    """Get up and go. A room that nobody is left in closes.
-
-    Exit codes: 0 done, 1 nothing answers or it is refused, 2 wrong usage, 3 there is no such room.
-    """
-    request = pb.LeaveRoomRequest(**on_room(room))
-    change(request, Caller(player, token_file, address), output)
+leave = of_room(
+    "leave", pb.LeaveRoomRequest, "Get up and go. A room that nobody is left in closes."
+)
 
 
 def ready(
@@ -139,35 +124,19 @@ def ready(
     Exit codes: 0 done, 1 nothing answers or it is refused, 2 wrong usage, 3 there is no such room.
     """
     request = pb.SetReadyRequest(**on_room(room), ready=not no)
-    change(request, Caller(player, token_file, address), output)
+    change(request, Asker(address, token_file, player), output)
 
 
-def start(
-    room: RoomArgument,
-    player: PlayerOption = PLAYER,
-    token_file: TokenFileOption = None,
-    address: AddressOption = None,
-    output: FormatOption = Format.TABLE,
-) -> None:
-    """Start the match of those who sit there, as the creator; empty seats are closed.
+start = of_room(
+    "start",
+    pb.StartMatchRequest,
+    "Start the match of those who sit there, as the creator; empty seats are closed.",
+)
 
-    Exit codes: 0 done, 1 nothing answers or it is refused, 2 wrong usage, 3 there is no such room.
-    """
-    request = pb.StartMatchRequest(**on_room(room))
-    change(request, Caller(player, token_file, address), output)
-
-
-def rematch(
-    room: RoomArgument,
-    player: PlayerOption = PLAYER,
-    token_file: TokenFileOption = None,
-    address: AddressOption = None,
-    output: FormatOption = Format.TABLE,
-) -> None:
+rematch = of_room(
+    "rematch",
+    pb.RematchRequest,
     """Play again with those of a room whose match was played: sit down in the room for that.
 
-    Who asks first makes it, with the same seats, bots and terms; the others find it. Exit codes: 0
-    done, 1 nothing answers or it is refused, 2 wrong usage, 3 there is no such room.
-    """
-    request = pb.RematchRequest(**on_room(room))
-    change(request, Caller(player, token_file, address), output)
+    Who asks first makes it, with the same seats, bots and terms; the others find it.""",
+)

@@ -10,9 +10,10 @@ from google.protobuf.duration_pb2 import Duration
 
 from libs.client.rooms import new_command_id
 from opolyx.lobby.v1 import lobby_service_pb2 as pb
-from services.console.asking import PLAYER, AddressOption, PlayerOption, TokenFileOption
+from services.console.asking import PLAYER, AddressOption, Asker, PlayerOption, TokenFileOption
+from services.console.connection import send
 from services.console.exits import USAGE, stop
-from services.console.lobby.calling import Caller, RoomArgument, change, on_room
+from services.console.lobby.calling import RoomArgument, change, on_room
 from services.console.lobby.describing import describe_invite, moment
 from services.console.output import Format, FormatOption, write_json, write_table
 
@@ -39,7 +40,7 @@ def invite(
     Exit codes: 0 done, 1 nothing answers or it is refused, 2 wrong usage, 3 there is no such room.
     """
     request = pb.CreateInviteRequest(**on_room(room), ttl=span(ttl))
-    made = describe_invite(Caller(player, token_file, address).call(request))
+    made = describe_invite(send(Asker(address, token_file, player), "lobby", request))
     if output != Format.TABLE:
         write_json(made, output)
         return
@@ -62,7 +63,7 @@ def accept(
     wrong usage, 3 there is no such invitation, or it is of no use any more.
     """
     request = pb.AcceptInviteRequest(code=code, command_id=new_command_id())
-    change(request, Caller(player, token_file, address), output)
+    change(request, Asker(address, token_file, player), output)
 
 
 def span(text: str) -> Duration:

@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from opolyx.lobby.v1 import lobby_service_pb2 as pb
-from services.console.asking import PLAYER, AddressOption, PlayerOption, TokenFileOption
+from services.console.asking import PLAYER, AddressOption, Asker, PlayerOption, TokenFileOption
 from services.console.lobby.calling import (
-    Caller,
     RoomArgument,
     SeatArgument,
     SeatOption,
     change,
+    of_seat,
     on_room,
 )
 from services.console.output import Format, FormatOption
@@ -43,7 +43,7 @@ def seat(
     Exit codes: 0 done, 1 nothing answers or it is refused, 2 wrong usage, 3 there is no such room.
     """
     request = pb.TakeSeatRequest(**on_room(room), seat=seat, from_seat=origin)
-    change(request, Caller(player, token_file, address), output)
+    change(request, Asker(address, token_file, player), output)
 
 
 def add_bot(
@@ -70,52 +70,17 @@ def add_bot(
     if strength is not None:
         check_strength(strength)
     request = pb.AddBotRequest(**on_room(room), seat=seat, strength=strength or "")
-    change(request, Caller(player, token_file, address), output)
+    change(request, Asker(address, token_file, player), output)
 
 
-def remove_bot(
-    room: RoomArgument,
-    seat: SeatArgument,
-    player: PlayerOption = PLAYER,
-    token_file: TokenFileOption = None,
-    address: AddressOption = None,
-    output: FormatOption = Format.TABLE,
-) -> None:
-    """Have a bot get up, as the creator.
+remove_bot = of_seat("remove_bot", pb.RemoveBotRequest, "Have a bot get up, as the creator.")
 
-    Exit codes: 0 done, 1 nothing answers or it is refused, 2 wrong usage, 3 there is no such room.
-    """
-    request = pb.RemoveBotRequest(**on_room(room), seat=seat)
-    change(request, Caller(player, token_file, address), output)
+kick = of_seat(
+    "kick",
+    pb.KickSeatRequest,
+    "Have another person go, as the creator. They cannot come back to this room.",
+)
 
-
-def kick(
-    room: RoomArgument,
-    seat: SeatArgument,
-    player: PlayerOption = PLAYER,
-    token_file: TokenFileOption = None,
-    address: AddressOption = None,
-    output: FormatOption = Format.TABLE,
-) -> None:
-    """Have another person go, as the creator. They cannot come back to this room.
-
-    Exit codes: 0 done, 1 nothing answers or it is refused, 2 wrong usage, 3 there is no such room.
-    """
-    request = pb.KickSeatRequest(**on_room(room), seat=seat)
-    change(request, Caller(player, token_file, address), output)
-
-
-def hand_over(
-    room: RoomArgument,
-    seat: SeatArgument,
-    player: PlayerOption = PLAYER,
-    token_file: TokenFileOption = None,
-    address: AddressOption = None,
-    output: FormatOption = Format.TABLE,
-) -> None:
-    """Make another person the creator, as the one who is.
-
-    Exit codes: 0 done, 1 nothing answers or it is refused, 2 wrong usage, 3 there is no such room.
-    """
-    request = pb.HandOverRoomRequest(**on_room(room), seat=seat)
-    change(request, Caller(player, token_file, address), output)
+hand_over = of_seat(
+    "hand_over", pb.HandOverRoomRequest, "Make another person the creator, as the one who is."
+)

@@ -43,10 +43,7 @@ async def room_to_play_again(client: Client, desk: Desk, wish: Wish, match_id: s
                     # Lines of a script may still be meant for the match.
                     desk.show(ASKED)
 
-    async def leave_at_signal() -> None:
-        await desk.left.wait()
-
-    await first_of(answer(), leave_at_signal())
+    await first_of(answer(), desk.left.wait())
     desk.prompt("")
     return room_id if answered else None
 

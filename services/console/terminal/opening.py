@@ -9,9 +9,9 @@ import typer
 from rich.console import Console
 
 from libs.client.client import Client
-from services.console.asking import PLAYER
+from services.console.asking import PLAYER, Asker
+from services.console.connection import ask
 from services.console.exits import FAILED, stop
-from services.console.lobby.calling import Caller
 from services.console.terminal.desk import Desk
 from services.console.terminal.visiting import NotSeatedError, visit
 from services.console.terminal.waiting import RoomLostError
@@ -27,29 +27,29 @@ AutoOption = Annotated[
 NoColorOption = Annotated[bool, typer.Option("--no-color", help="Use no colours.")]
 
 
-def open_table(wish: Wish, caller: Caller, *, no_color: bool) -> None:
+def open_table(wish: Wish, asker: Asker, *, no_color: bool) -> None:
     """Play what is wished for, or end the command with why not."""
     console = Console(no_color=no_color or None, highlight=False)
     try:
-        caller.ask(partial(_visit, wish=wish, console=console))
+        ask(asker, partial(_visit, wish=wish, console=console))
     except RoomLostError as error:
         stop(str(error), FAILED)
     except NotSeatedError as error:
         stop(f"you have no seat in this match; `opolyx watch {error}` shows it", FAILED)
 
 
-def hint_of(caller: Caller) -> str:
+def hint_of(asker: Asker) -> str:
     """Return what others add to a command to get to the same place."""
-    other = OTHER if caller.player == PLAYER else PLAYER
-    return shell_words([*_where(caller), "--player", other])
+    other = OTHER if asker.player == PLAYER else PLAYER
+    return shell_words([*_where(asker), "--player", other])
 
 
-def back_of(caller: Caller) -> str:
+def back_of(asker: Asker) -> str:
     """Return what somebody adds to a command to be the same, at the same place."""
-    who = ["--player", caller.player]
-    if caller.token_file is not None:
-        who = ["--token-file", str(caller.token_file)]
-    return shell_words([*_where(caller), *who])
+    who = ["--player", asker.player]
+    if asker.token_file is not None:
+        who = ["--token-file", str(asker.token_file)]
+    return shell_words([*_where(asker), *who])
 
 
 async def _visit(client: Client, wish: Wish, console: Console) -> None:
@@ -59,5 +59,5 @@ async def _visit(client: Client, wish: Wish, console: Console) -> None:
         await visit(client, desk, wish)
 
 
-def _where(caller: Caller) -> list[str]:
-    return ["--address", caller.address] if caller.address is not None else []
+def _where(asker: Asker) -> list[str]:
+    return ["--address", asker.address] if asker.address is not None else []

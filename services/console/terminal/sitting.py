@@ -12,6 +12,7 @@ from libs.kernel.reasons import Reason
 from libs.rules import commands as c
 from libs.rules import phases
 from libs.rules.match import Match
+from services.console.following import mind
 from services.console.seat import PlayedSeat, is_asked
 from services.console.terminal import words
 from services.console.terminal.desk import Desk
@@ -66,9 +67,9 @@ class Sitting:
             RefusedError, BrokenChainError, StreamBrokenError: the match cannot be followed.
 
         """
-        await first_of(
-            self._follow(), self._obey(), self._mind_the_line(), self._tick(), self._left()
-        )
+        minding = mind(self._place.table.signs, self._desk.warn, self._look)
+        left = self._desk.left.wait()
+        await first_of(self._follow(), self._obey(), minding, self._tick(), left)
         return self._match.phase == phases.ENDED
 
     @property
@@ -243,22 +244,10 @@ class Sitting:
         if isinstance(reply, Refused):
             self._desk.show(f"{reply.reason}: {reply.text}")
 
-    async def _mind_the_line(self) -> None:
-        signs = self._place.table.signs
-        while True:
-            await signs.lost.wait()
-            self._desk.warn("connection lost, trying again")
-            await signs.opened.wait()
-            self._desk.warn("back")
-            await self._look()
-
     async def _tick(self) -> None:
         while True:
             self._desk.prompt(self._prompt())
             await asyncio.sleep(TICK_S)
-
-    async def _left(self) -> None:
-        await self._desk.left.wait()
 
     def _prompt(self) -> str:
         """Return what stands before the line that is typed: the clock of who has to decide."""

@@ -15,6 +15,7 @@ from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
 from opolyx.lobby.v1 import lobby_service_pb2 as pb
 from opolyx.lobby.v1.room_pb2 import Room
+from services.console.following import mind
 from services.console.lobby.describing import seconds_to_fill
 from services.console.terminal.desk import Desk
 from services.console.terminal.people import plain_name
@@ -62,9 +63,9 @@ class Waiting:
         if self._room.rematch_of:
             self._before = await self._people_of(self._room.rematch_of)
         await self._tell_how_others_come()
-        await first_of(
-            self._follow(), self._obey(), self._leave_at_signal(), self._tick(), self._mind()
-        )
+        minding = mind(self._signs, self._desk.warn)
+        left = self._desk.left.wait()
+        await first_of(self._follow(), self._obey(), left, self._tick(), minding)
         self._desk.prompt("")
         if self._match_id is None:
             await self._leave()
@@ -188,21 +189,11 @@ class Waiting:
             elif word:
                 self._desk.show("`start` starts with those who are here, `quit` leaves.")
 
-    async def _leave_at_signal(self) -> None:
-        await self._desk.left.wait()
-
     async def _tick(self) -> None:
         while True:
             when = f", bots in {self._fill_s()} s" if self._is_quick else ""
             self._desk.prompt(f"waiting{when} > ")
             await asyncio.sleep(TICK_S)
-
-    async def _mind(self) -> None:
-        while True:
-            await self._signs.lost.wait()
-            self._desk.warn("connection lost, trying again")
-            await self._signs.opened.wait()
-            self._desk.warn("back")
 
     def _fill_s(self) -> int:
         return seconds_to_fill(self._room, self._signs)

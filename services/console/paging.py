@@ -17,16 +17,16 @@ LimitOption = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="H
 
 
 async def listed(
-    method: Callable[[Any], Awaitable[Any]], request: Any, field: str, limit: int
+    method: Callable[[Any], Awaitable[Any]], request: Any, field: str, limit: int | None = None
 ) -> list[Any]:
-    """Return the first entries of a list, page by page; each page has them in *field*."""
+    """Return the first entries of a list, or all, page by page; each has them in *field*."""
     found: list[Any] = []
     while True:
-        request.page_size = min(limit - len(found), PAGE)
+        request.page_size = PAGE if limit is None else min(limit - len(found), PAGE)
         page = await method(request)
         found += getattr(page, field)
         request.page_token = page.next_page_token
-        if not page.next_page_token or len(found) >= limit:
+        if not page.next_page_token or (limit is not None and len(found) >= limit):
             return found
 
 
