@@ -37,7 +37,7 @@ def describe_room(room: Room) -> Plain:
         "watching": _WATCHING.get(room.watching, UNKNOWN),
         "bot_strength": room.bot_strength,
         "creator_id": room.creator_id or None,
-        "seats": [describe_seat(seat) for seat in room.seats],
+        "seats": [{**describe_seat(seat), "ready": seat.ready} for seat in room.seats],
         "match_id": room.match_id or None,
         "created_ms": time_ms(room, "create_time"),
         "fill_ms": time_ms(room, "fill_time"),
@@ -54,7 +54,6 @@ def describe_seat(seat: Room.Seat) -> Plain:
         "player_id": seat.player.player_id or None,
         "name": seat.player.display_name or None,
         "bot": seat.bot or None,
-        "ready": seat.ready,
     }
 
 
@@ -79,10 +78,7 @@ def describe_played(match: PlayedMatch) -> Plain:
         "room_id": match.room_id,
         "rule_set": match.rule_set,
         "seat": match.seat,
-        "seats": [
-            {name: value for name, value in describe_seat(seat).items() if name != "ready"}
-            for seat in match.seats
-        ],
+        "seats": [describe_seat(seat) for seat in match.seats],
         "outcome": _OUTCOMES.get(match.outcome, UNKNOWN),
         "place": match.place if match.HasField("place") else None,
         "started_ms": time_ms(match, "start_time"),
