@@ -5,7 +5,7 @@ from collections.abc import Coroutine, Iterable
 from typing import Any
 
 
-async def first_of(*works: Coroutine[Any, Any, None]) -> None:
+async def first_of(*works: Coroutine[Any, Any, object]) -> None:
     """Run *works* until the first of them returns or fails, and cancel the others.
 
     Unlike a `TaskGroup` it raises what failed as it is, so that a refusal stays one.

@@ -37,16 +37,19 @@ def redrawn() -> Iterator[Show]:
         yield lambda lines: live.update(_picture(lines), refresh=True)
 
 
+def _on_stderr(text: str) -> None:
+    typer.echo(text, err=True)
+
+
 async def mind(
     signs: Signs,
-    warn: Callable[[str], None] | None = None,
+    warn: Callable[[str], None] = _on_stderr,
     then: Callable[[], Awaitable[None]] | None = None,
 ) -> None:
     """Say when the way to the server is lost and when it is back, by default on stderr.
 
     *then* is done whenever it is back.
     """
-    warn = warn or _on_stderr
     while True:
         await signs.lost.wait()
         warn("connection lost, trying again")
@@ -54,10 +57,6 @@ async def mind(
         warn("back")
         if then is not None:
             await then()
-
-
-def _on_stderr(text: str) -> None:
-    typer.echo(text, err=True)
 
 
 def _picture(lines: Sequence[str]) -> Text:
