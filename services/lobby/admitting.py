@@ -30,14 +30,9 @@ class Admitter:
 
     async def run(self) -> None:
         """Let in whom others left outside, a crashed replica's too, until cancelled."""
-        try:
-            while True:
-                for admission in await self._rooms.admissions(limit=ADMITTING_MAX):
-                    self.admit(admission)
-                await asyncio.sleep(self._again_s)
-                self._in_hand.reap()
-        finally:
-            self._in_hand.cancel()
+        await self._in_hand.run(
+            lambda: self._rooms.admissions(limit=ADMITTING_MAX), again_s=self._again_s
+        )
 
     def admit(self, admission: Admission) -> asyncio.Task[None]:
         """Begin to let a guest in, or join in if that goes on already.

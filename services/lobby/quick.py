@@ -69,14 +69,9 @@ class Filler:
 
     async def run(self) -> None:
         """Fill what is due, and what others left undone, until cancelled."""
-        try:
-            while True:
-                for room_id in await self._rooms.due(self._clock.now_ms(), limit=FILLING_MAX):
-                    self.fill(room_id)
-                await asyncio.sleep(self._again_s)
-                self._in_hand.reap()
-        finally:
-            self._in_hand.cancel()
+        await self._in_hand.run(
+            lambda: self._rooms.due(self._clock.now_ms(), limit=FILLING_MAX), again_s=self._again_s
+        )
 
     def fill(self, room_id: str) -> asyncio.Task[None]:
         """Begin to start a room that is full or whose time has come. If not, nothing happens."""

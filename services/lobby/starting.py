@@ -46,14 +46,9 @@ class Maker:
 
     async def run(self) -> None:
         """Make what others left undone, a crashed replica's too, until cancelled."""
-        try:
-            while True:
-                for room_id in await self._rooms.starting(limit=STARTING_MAX):
-                    self.make(room_id)
-                await asyncio.sleep(self._again_s)
-                self._in_hand.reap()
-        finally:
-            self._in_hand.cancel()
+        await self._in_hand.run(
+            lambda: self._rooms.starting(limit=STARTING_MAX), again_s=self._again_s
+        )
 
     def make(self, room_id: str) -> asyncio.Task[None]:
         """Begin to make a room's match, or join in if that goes on already.
