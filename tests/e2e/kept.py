@@ -15,7 +15,7 @@ from libs.store.embedded import serving
 from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
 from opolyx.progression.v1 import progression_service_pb2 as progression_pb
 from tests.chassis.answers import answer
-from tests.e2e.rig import CLASSIC, Stage, change, create_room
+from tests.e2e.rig import Stage, accept, change, create_room, invited
 from tests.support.calling import new_id
 
 HELD_S: Final = 2.0
@@ -87,21 +87,15 @@ async def rooms_per_person(stage: Stage, value: int) -> Told:
     assert value == 1
     person = stage.person()
     await create_room(person)
-    request = lobby_pb.CreateRoomRequest(command_id=new_id(), rule_set=CLASSIC, seat_count=2)
-    return await told(person.call(person.lobby.CreateRoom, request))
+    return await told(create_room(person))
 
 
 async def invites_per_room(stage: Stage, value: int) -> Told:
     person = stage.person()
     room = await create_room(person)
-
-    def call() -> Awaitable[Any]:
-        request = lobby_pb.CreateInviteRequest(room_id=room.room_id, command_id=new_id())
-        return person.call(person.lobby.CreateInvite, request)
-
     for _ in range(value):
-        await call()
-    reason = await told(call())
+        await invited(person, room)
+    reason = await told(invited(person, room))
     await change(person, "LeaveRoom", room)
     return reason
 
@@ -109,17 +103,10 @@ async def invites_per_room(stage: Stage, value: int) -> Told:
 async def guests_per_room(stage: Stage, value: int) -> Told:
     person = stage.person()
     room = await create_room(person)
-    asked = lobby_pb.CreateInviteRequest(room_id=room.room_id, command_id=new_id())
-    invite = await person.call(person.lobby.CreateInvite, asked)
-
-    def call() -> Awaitable[Any]:
-        guest = stage.person()
-        taken = lobby_pb.AcceptInviteRequest(code=invite.code, command_id=new_id())
-        return guest.call(guest.lobby.AcceptInvite, taken)
-
+    code = await invited(person, room)
     for _ in range(value):
-        await call()
-    reason = await told(call())
+        await accept(stage.person(), code)
+    reason = await told(accept(stage.person(), code))
     await change(person, "LeaveRoom", room)
     return reason
 

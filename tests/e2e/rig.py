@@ -22,7 +22,6 @@ from libs.wire.chain import rebuild
 from libs.wire.commands import message_of
 from libs.wire.record import StoredRecord
 from opolyx.admin.v1 import admin_service_pb2 as admin_pb
-from opolyx.admin.v1.admin_service_pb2_grpc import AdminServiceStub
 from opolyx.bot.v1 import bot_service_pb2 as bot_pb
 from opolyx.engine.v1.caller_pb2 import Caller
 from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
@@ -89,7 +88,7 @@ class Stage:
         request = admin_pb.FreezeMatchRequest(
             match_id=match_id, command_id=new_id(), reason="a test looks at it"
         )
-        await operator.call(AdminServiceStub(self.channel).FreezeMatch, request)
+        await operator.call(operator.admin.FreezeMatch, request)
 
     async def table(self, seats: int = 2, *, creator: str = "") -> Table:
         """Return a match of people that has begun: it waits for the first roll."""
@@ -131,9 +130,13 @@ async def on_stage(system: System) -> AsyncIterator[Stage]:
         yield stage
 
 
-async def create_room(person: Client, rule_set: str = CLASSIC, seats: int = 2) -> Room:
+async def create_room(
+    person: Client, rule_set: str = CLASSIC, seats: int = 2, **fields: Any
+) -> Room:
     """Have a person make a room."""
-    request = lobby_pb.CreateRoomRequest(command_id=new_id(), rule_set=rule_set, seat_count=seats)
+    request = lobby_pb.CreateRoomRequest(
+        command_id=new_id(), rule_set=rule_set, seat_count=seats, **fields
+    )
     return await room_of(person.call(person.lobby.CreateRoom, request))
 
 
@@ -142,6 +145,19 @@ async def change(person: Client, method: str, room: Room, **fields: Any) -> Room
     kind = getattr(lobby_pb, f"{method}Request")
     request = kind(**{"room_id": room.room_id, "command_id": new_id(), **fields})
     return await room_of(person.call(getattr(person.lobby, method), request))
+
+
+async def invited(person: Client, room: Room) -> str:
+    """Have a person invite others to a room, and return the code."""
+    request = lobby_pb.CreateInviteRequest(room_id=room.room_id, command_id=new_id())
+    code: str = (await person.call(person.lobby.CreateInvite, request)).code
+    return code
+
+
+async def accept(person: Client, code: str) -> Room:
+    """Have a person take an invitation."""
+    request = lobby_pb.AcceptInviteRequest(code=code, command_id=new_id())
+    return await room_of(person.call(person.lobby.AcceptInvite, request))
 
 
 async def get_room(person: Client, room: Room) -> Room:

@@ -19,8 +19,10 @@ from tests.e2e.rig import (
     CLASSIC,
     Refusal,
     Stage,
+    accept,
     change,
     create_room,
+    invited,
     new_name,
     refusal,
     refusal_of,
@@ -98,14 +100,7 @@ async def test_rooms_are_followed_through_the_gateway(stage: Stage) -> None:
     ann, spectator = stage.person(), stage.person("", "spectator")
     call = all_followed(spectator)
     await next_of("rooms", call)
-    private = pb.CreateRoomRequest(
-        command_id=new_id(),
-        rule_set=CLASSIC,
-        seat_count=2,
-        visibility=Room.VISIBILITY_PRIVATE,
-    )
-    host = stage.person()
-    hidden = await room_of(host.call(host.lobby.CreateRoom, private))
+    hidden = await create_room(stage.person(), visibility=Room.VISIBILITY_PRIVATE)
     room = await create_room(ann)
     # Tests beside this one may have rooms of their own.
     while (told := await next_of("room", call)).room_id != room.room_id:
@@ -119,16 +114,8 @@ async def test_rooms_are_followed_through_the_gateway(stage: Stage) -> None:
 
 async def test_who_is_kicked_follows_a_private_room_no_more(stage: Stage) -> None:
     ann, bob = stage.person(), stage.person()
-    private = pb.CreateRoomRequest(
-        command_id=new_id(),
-        rule_set=CLASSIC,
-        seat_count=2,
-        visibility=Room.VISIBILITY_PRIVATE,
-    )
-    room = await room_of(ann.call(ann.lobby.CreateRoom, private))
-    invite = await invited(ann, room)
-    accept = pb.AcceptInviteRequest(command_id=new_id(), code=invite)
-    await bob.call(bob.lobby.AcceptInvite, accept)
+    room = await create_room(ann, visibility=Room.VISIBILITY_PRIVATE)
+    await accept(bob, await invited(ann, room))
     joined = await change(bob, "JoinRoom", room)
     call = followed(bob, room)
     assert await next_of("room", call) == joined
@@ -136,13 +123,6 @@ async def test_who_is_kicked_follows_a_private_room_no_more(stage: Stage) -> Non
     error = await failure(rest_of(call))
 
     assert refusal_of(error, StatusCode.NOT_FOUND) == Refusal("ROOM_NOT_FOUND", {})
-
-
-async def invited(person: Client, room: Room) -> str:
-    """Have somebody invite others, and return the code."""
-    request = pb.CreateInviteRequest(command_id=new_id(), room_id=room.room_id)
-    code: str = (await person.call(person.lobby.CreateInvite, request)).code
-    return code
 
 
 async def test_a_stream_of_rooms_ends_with_the_token_and_with_the_client(stage: Stage) -> None:

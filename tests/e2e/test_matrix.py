@@ -24,7 +24,7 @@ from tests.e2e.matrix import (
     told,
 )
 from tests.e2e.methods import INSIDE, PUBLIC, Metadata, sent
-from tests.e2e.rig import CLASSIC, Stage, change, new_name, room_of, start_match
+from tests.e2e.rig import Stage, change, create_room, new_name, start_match
 from tests.support.calling import Client, new_id
 
 pytestmark = [pytest.mark.slow, pytest.mark.postgres]
@@ -49,14 +49,7 @@ class Cast:
 
 async def private_room(person: Client, watching: Access.Watching.ValueType) -> Room:
     """Have a person make a room with a bot in it that others are not to know of."""
-    request = lobby_pb.CreateRoomRequest(
-        command_id=new_id(),
-        rule_set=CLASSIC,
-        seat_count=2,
-        visibility=Room.VISIBILITY_PRIVATE,
-        watching=watching,
-    )
-    room = await room_of(person.call(person.lobby.CreateRoom, request))
+    room = await create_room(person, visibility=Room.VISIBILITY_PRIVATE, watching=watching)
     return await change(person, "AddBot", room, strength="steady")
 
 

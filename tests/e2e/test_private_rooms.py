@@ -8,11 +8,20 @@ from typing import Any, Final
 import pytest
 from grpc import StatusCode
 
-from opolyx.lobby.v1 import lobby_service_pb2 as pb
 from opolyx.lobby.v1.room_pb2 import Room
-from opolyx.match.v1 import match_service_pb2 as match_pb
-from tests.e2e.rig import CLASSIC, Refusal, Stage, change, get_room, refusal, start_match
-from tests.support.calling import Client, new_id
+from opolyx.match.v1 import match_service_pb2 as pb
+from tests.e2e.rig import (
+    Refusal,
+    Stage,
+    accept,
+    change,
+    create_room,
+    get_room,
+    invited,
+    refusal,
+    start_match,
+)
+from tests.support.calling import Client
 from tests.support.waiting import until
 
 pytestmark = [pytest.mark.slow, pytest.mark.postgres]
@@ -20,44 +29,15 @@ pytestmark = [pytest.mark.slow, pytest.mark.postgres]
 NOT_FOUND: Final = StatusCode.NOT_FOUND
 
 
-async def private_room(ann: Client) -> Room:
-    """Have Ann make a room that only the invited see."""
-    request = pb.CreateRoomRequest(
-        command_id=new_id(),
-        rule_set=CLASSIC,
-        seat_count=4,
-        visibility=Room.VISIBILITY_PRIVATE,
-    )
-    room = await ann.call(ann.lobby.CreateRoom, request)
-    assert isinstance(room, Room)
-    return room
-
-
-async def code_of(person: Client, room: Room) -> str:
-    """Have somebody invite others."""
-    request = pb.CreateInviteRequest(room_id=room.room_id, command_id=new_id())
-    code = (await person.call(person.lobby.CreateInvite, request)).code
-    assert isinstance(code, str)
-    return code
-
-
-async def accept(person: Client, code: str) -> Room:
-    """Have somebody take an invitation."""
-    request = pb.AcceptInviteRequest(code=code, command_id=new_id())
-    room = await person.call(person.lobby.AcceptInvite, request)
-    assert isinstance(room, Room)
-    return room
-
-
 async def look(person: Client, match_id: str) -> Any:
     """Look at a match."""
-    return await person.call(person.match.GetMatch, match_pb.GetMatchRequest(match_id=match_id))
+    return await person.call(person.match.GetMatch, pb.GetMatchRequest(match_id=match_id))
 
 
 async def test_a_private_match_is_seen_by_its_people_and_the_invited(stage: Stage) -> None:
     ann, bob, cem, dan = (stage.person() for _ in range(4))
-    room = await private_room(ann)
-    code = await code_of(ann, room)
+    room = await create_room(ann, seats=4, visibility=Room.VISIBILITY_PRIVATE)
+    code = await invited(ann, room)
     await accept(bob, code)
     await accept(cem, code)
     await change(bob, "JoinRoom", room)
@@ -78,8 +58,8 @@ async def test_a_private_match_is_seen_by_its_people_and_the_invited(stage: Stag
 
 async def test_whoever_is_out_sits_down_at_once_and_the_others_play_again(stage: Stage) -> None:
     ann, bob = stage.person(), stage.person()
-    room = await private_room(ann)
-    await accept(bob, await code_of(ann, room))
+    room = await create_room(ann, seats=4, visibility=Room.VISIBILITY_PRIVATE)
+    await accept(bob, await invited(ann, room))
     await change(bob, "JoinRoom", room, seat=2)
     await change(bob, "SetReady", room, ready=True)
     await change(ann, "AddBot", room, seat=3)

@@ -8,12 +8,11 @@ from typing import Any, Final, NamedTuple
 
 from google.protobuf.descriptor import MethodDescriptor
 
-from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
 from opolyx.lobby.v1.room_pb2 import Room
 from tests.e2e.methods import PUBLIC, Metadata
-from tests.e2e.rig import CLASSIC, HASTY, Head, Stage, Table, get_room, room_of
+from tests.e2e.rig import HASTY, Head, Stage, Table, create_room, get_room
 from tests.fuzz.families import KINDS, Nonsensical, Outcome, fuzz
-from tests.support.calling import Client, new_id
+from tests.support.calling import Client
 
 SETTINGS: Final[dict[str, Any]] = {
     **HASTY,
@@ -86,11 +85,5 @@ async def fuzz_all(
 async def _onlookers(stage: Stage) -> Onlookers:
     table, host = await stage.table(), stage.person()
     await stage.freeze(table.match_id)
-    request = lobby_pb.CreateRoomRequest(
-        command_id=new_id(),
-        rule_set=CLASSIC,
-        seat_count=3,
-        visibility=Room.VISIBILITY_PRIVATE,
-    )
-    room = await room_of(host.call(host.lobby.CreateRoom, request))
+    room = await create_room(host, seats=3, visibility=Room.VISIBILITY_PRIVATE)
     return Onlookers(table, await table.head(), host, room)
