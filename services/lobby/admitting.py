@@ -7,7 +7,7 @@ from libs.kernel.reasons import Reason
 from libs.store.ports import StoreUnavailableError
 from libs.telemetry import logs
 from services.lobby.in_hand import InHand
-from services.lobby.ports import Admission, Matches, NeighbourError, Rooms
+from services.lobby.ports import Admission, Matches, NeighbourError, Rooms, reason_of
 
 ADMITTING_MAX: Final = 100
 """How many guests are let in at a time (start)."""
@@ -45,10 +45,8 @@ class Admitter:
         try:
             await self._matches.admit(admission)
             await self._rooms.admitted(admission)
-        except NeighbourError as error:
-            _log.warning("guest_not_admitted", match_id=admission.match_id, reason=str(error))
-            if str(error) in NEVER:
-                await self._rooms.admitted(admission)
-        except StoreUnavailableError:
-            reason = Reason.STORE_UNAVAILABLE
+        except (NeighbourError, StoreUnavailableError) as error:
+            reason = reason_of(error)
             _log.warning("guest_not_admitted", match_id=admission.match_id, reason=reason)
+            if reason in NEVER:
+                await self._rooms.admitted(admission)

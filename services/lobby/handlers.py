@@ -3,13 +3,15 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Final, Generic, TypeVar
 
 from libs.kernel.clock import Clock
-from libs.kernel.ids import fresh_id
+from libs.kernel.ids import MatchId, derived_command_id, fresh_id
 from libs.kernel.reasons import Reason
 from libs.rules.refusals import Refusal
 from libs.telemetry import metrics, names
+from libs.wire.record import SYSTEM
 from services.lobby import commands as c
 from services.lobby.events import Record
 from services.lobby.ports import Matches, RaceLostError, Rooms, Table
@@ -53,6 +55,24 @@ class Asked(Generic[C_co]):
     request_hash: bytes
     expected: int | None = None
     sees_all: bool = False
+
+
+Own = TypeVar("Own", bound=c.OwnCommand)
+
+
+def own(command: Own, what: str, about: str, *, expected: int | None = None) -> Asked[Own]:
+    """Return a command of the lobby's own: *what* is done once *about* a room, or a match.
+
+    Whichever replica gives it, and however often, it is the same command.
+    """
+    return Asked(
+        command=command,
+        # Rooms have ids of the same kind as matches, and no room has a match's.
+        command_id=derived_command_id(MatchId(about), what),
+        actor=SYSTEM,
+        request_hash=sha256(f"{what}:{about}".encode()).digest(),
+        expected=expected,
+    )
 
 
 class Handlers:

@@ -1,16 +1,13 @@
 """Closes waiting rooms in which nothing has happened for long, and forgets old invitations."""
 
 import asyncio
-from hashlib import sha256
 from typing import Final
 
 from libs.kernel.clock import Clock
-from libs.kernel.ids import MatchId, derived_command_id
 from libs.rules.refusals import Refusal
 from libs.telemetry import logs
-from libs.wire.record import SYSTEM
 from services.lobby import commands as c
-from services.lobby.handlers import Asked, Handlers
+from services.lobby.handlers import Handlers, own
 from services.lobby.ports import Idle, Rooms
 
 CLOSING_MAX: Final = 100
@@ -47,14 +44,7 @@ class Idling:
 
     async def close(self, idle: Idle) -> None:
         """Close a room, unless anything has happened in it since it was seen idle."""
-        name = f"idle:{idle.sequence}"
-        asked = Asked(
-            command=c.CloseIdle(),
-            # Rooms have ids of the same kind as matches, and no room has a match's.
-            command_id=derived_command_id(MatchId(idle.room_id), name),
-            actor=SYSTEM,
-            request_hash=sha256(f"{name}:{idle.room_id}".encode()).digest(),
-            expected=idle.sequence,
-        )
+        what = f"idle:{idle.sequence}"
+        asked = own(c.CloseIdle(), what, idle.room_id, expected=idle.sequence)
         if not isinstance(await self._handlers.change(idle.room_id, asked), Refusal):
             _log.info("room_closed_idle", room_id=idle.room_id)

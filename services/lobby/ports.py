@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from libs.kernel.ids import MatchId
+from libs.kernel.reasons import Reason
 from libs.rules.events import SeatSpec
+from libs.store.ports import StoreUnavailableError
 from services.lobby.commands import Cards
 from services.lobby.events import Record, Watching
 from services.lobby.room import Room
@@ -19,6 +21,11 @@ class RaceLostError(Exception):
 
 class NeighbourError(Exception):
     """Another service did not do what it was asked. Its text is a stable reason or a gRPC code."""
+
+
+def reason_of(error: NeighbourError | StoreUnavailableError) -> str:
+    """Return why a try had to end, as it is logged: a stable reason or a gRPC code."""
+    return str(error) if isinstance(error, NeighbourError) else Reason.STORE_UNAVAILABLE
 
 
 class Known(NamedTuple):

@@ -7,20 +7,18 @@ command of the lobby's own, given as soon as it is full or its time has come, by
 import asyncio
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from hashlib import sha256
 from typing import Final, Protocol
 
 from libs.kernel.clock import Clock
-from libs.kernel.ids import MatchId, derived_command_id, fresh_id
+from libs.kernel.ids import fresh_id
 from libs.kernel.reasons import Reason
 from libs.rules.refusals import Refusal
 from libs.store.ports import StoreUnavailableError
 from libs.telemetry import logs
-from libs.wire.record import SYSTEM
 from services.lobby import commands as c
-from services.lobby.handlers import Asked, Handlers
+from services.lobby.handlers import Asked, Handlers, own
 from services.lobby.in_hand import InHand
-from services.lobby.ports import NeighbourError, Table
+from services.lobby.ports import NeighbourError, Table, reason_of
 from services.lobby.room import Room, State
 from services.lobby.starting import Starter
 
@@ -80,17 +78,11 @@ class Filler:
     async def _fill(self, room_id: str) -> None:
         now_ms = self._clock.now_ms()
         # Whichever replica is first starts it, with the match that it has named.
-        asked = Asked(
-            command=c.FillRoom(match_id=fresh_id(now_ms), at_ms=now_ms),
-            command_id=derived_command_id(MatchId(room_id), "fill"),
-            actor=SYSTEM,
-            request_hash=sha256(f"fill:{room_id}".encode()).digest(),
-        )
+        command = c.FillRoom(match_id=fresh_id(now_ms), at_ms=now_ms)
         try:
-            await self._starter.fill(room_id, asked)
+            await self._starter.fill(room_id, own(command, "fill", room_id))
         except (NeighbourError, StoreUnavailableError) as error:
-            reason = str(error) if isinstance(error, NeighbourError) else Reason.STORE_UNAVAILABLE
-            _log.warning("match_not_made", room_id=room_id, reason=reason)
+            _log.warning("match_not_made", room_id=room_id, reason=reason_of(error))
 
 
 class QuickMatches:

@@ -3,21 +3,26 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
-from hashlib import sha256
-from typing import Final, TypeVar
+from typing import Final
 
-from libs.kernel.ids import derived_command_id
 from libs.kernel.reasons import Reason
 from libs.rules.refusals import Refusal
 from libs.rules.rule_sets import RULE_SETS
 from libs.store.ports import StoreUnavailableError
 from libs.telemetry import logs
-from libs.wire.record import SYSTEM
 from services.lobby import commands as c
 from services.lobby.commands import Cards
-from services.lobby.handlers import ATTEMPTS, Asked, Handlers
+from services.lobby.handlers import ATTEMPTS, Asked, Handlers, own
 from services.lobby.in_hand import InHand
-from services.lobby.ports import Bots, Collections, Matches, MatchPlan, NeighbourError, Rooms
+from services.lobby.ports import (
+    Bots,
+    Collections,
+    Matches,
+    MatchPlan,
+    NeighbourError,
+    Rooms,
+    reason_of,
+)
 from services.lobby.room import Room, State
 from services.lobby.rooms import CardsUnknownError, decide
 
@@ -66,8 +71,7 @@ class Maker:
             made = await self._create(plan)
             outcome = await self._handlers.change(room_id, made)
         except (NeighbourError, StoreUnavailableError) as error:
-            reason = str(error) if isinstance(error, NeighbourError) else Reason.STORE_UNAVAILABLE
-            _log.warning("match_not_made", room_id=room_id, reason=reason)
+            _log.warning("match_not_made", room_id=room_id, reason=reason_of(error))
             return
         if isinstance(outcome, Refusal):
             _log.warning("match_not_made", room_id=room_id, reason=outcome.reason)
@@ -83,9 +87,9 @@ class Maker:
             if str(error) not in NEVER:
                 raise
             _log.error("match_given_up", match_id=plan.match_id, reason=str(error))
-            return _said("not-made", plan, c.ReportNotMade(match_id=plan.match_id))
+            return own(c.ReportNotMade(match_id=plan.match_id), "not-made", plan.match_id)
         await self._seat_bots(plan)
-        return _said("made", plan, c.ReportMade(match_id=plan.match_id))
+        return own(c.ReportMade(match_id=plan.match_id), "made", plan.match_id)
 
     async def _seat_bots(self, plan: MatchPlan) -> None:
         """Tell the bots; if they don't hear it they learn it from the match's record, later."""
@@ -174,16 +178,3 @@ class Starter:
             _log.warning("cards_not_told", room_id=room.room_id, reason=str(error))
             raise
         return dict(zip(people, cards, strict=True))
-
-
-C = TypeVar("C", c.ReportMade, c.ReportNotMade)
-
-
-def _said(what: str, plan: MatchPlan, command: C) -> Asked[C]:
-    """Return the command by which the lobby itself says what became of a match."""
-    return Asked(
-        command=command,
-        command_id=derived_command_id(plan.match_id, what),
-        actor=SYSTEM,
-        request_hash=sha256(f"{what}:{plan.match_id}".encode()).digest(),
-    )
