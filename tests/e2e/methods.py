@@ -11,6 +11,7 @@ from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
+from libs.chassis.sections import PeerSettings
 from opolyx.admin.v1 import admin_service_pb2
 from opolyx.bot.v1 import bot_service_pb2
 from opolyx.engine.v1 import engine_service_pb2, shard_service_pb2
@@ -48,6 +49,26 @@ INSIDE: Final = _methods(engine_service_pb2, shard_service_pb2, timer_service_pb
 """All methods of those that services have for each other alone."""
 
 TIMEOUT_S: Final = 10.0
+
+
+def past_the_gateway(peers: PeerSettings) -> dict[str, list[MethodDescriptor]]:
+    """Return the methods that each of the other services has, by where it listens."""
+    addresses = {
+        "MatchService": peers.match_engines,
+        "AdminService": peers.match_engines,
+        "EngineService": peers.match_engines,
+        "ShardService": peers.match_engines,
+        "LobbyService": peers.lobby,
+        "TimerService": peers.timer,
+        "ProgressionService": peers.progression,
+        "BotService": peers.bot_runner,
+    }
+    found: dict[str, list[MethodDescriptor]] = {address: [] for address in addresses.values()}
+    for method in (*PUBLIC, *INSIDE):
+        name = method.containing_service.name
+        if name != "GatewayService":
+            found[addresses[name]].append(method)
+    return found
 
 
 async def sent(

@@ -17,7 +17,7 @@ from opolyx.engine.v1.caller_pb2 import Caller
 from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
 from opolyx.match.v1 import match_service_pb2 as pb
 from tests.e2e.matrix import OF_ALL
-from tests.e2e.methods import INSIDE, PUBLIC, Metadata, Nonsense, knocked, sent
+from tests.e2e.methods import PUBLIC, Metadata, Nonsense, knocked, past_the_gateway, sent
 from tests.e2e.rig import Refusal, Stage, Table, refusal, refusal_of
 from tests.support.calling import Client
 from tests.support.walks import Dice
@@ -76,17 +76,8 @@ async def test_a_spectator_has_no_seat_whatever_else_the_account_has(
 
 
 async def test_the_other_services_know_no_people(stage: Stage) -> None:
-    peers = stage.system.settings.peers
-    served = {
-        peers.match_engines: {"MatchService", "AdminService", "EngineService", "ShardService"},
-        peers.lobby: {"LobbyService"},
-        peers.timer: {"TimerService"},
-        peers.progression: {"ProgressionService"},
-        peers.bot_runner: {"BotService"},
-    }
     nobody, boss = stage.nobody().metadata, stage.person("boss", "operator").metadata
-    for address, services in served.items():
-        methods = [m for m in (*PUBLIC, *INSIDE) if m.containing_service.name in services]
+    for address, methods in past_the_gateway(stage.system.settings.peers).items():
         async with grpc.aio.insecure_channel(address) as channel:
             for method in methods:
                 unknown = await knocked(channel, method, nobody)

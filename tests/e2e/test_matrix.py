@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import grpc
@@ -23,7 +24,7 @@ from tests.e2e.matrix import (
     request_for,
     told,
 )
-from tests.e2e.methods import INSIDE, PUBLIC, Metadata, sent
+from tests.e2e.methods import INSIDE, PUBLIC, Metadata, knocked, past_the_gateway, sent
 from tests.e2e.rig import Stage, change, create_room, new_name, start_match
 from tests.support.calling import Client, new_id
 
@@ -108,32 +109,17 @@ async def test_who_may_do_what_in_a_match(
 
 
 async def test_which_services_may_call_which(stage: Stage) -> None:
-    peers = stage.system.settings.peers
-    places = {
-        "MatchService": peers.match_engines,
-        "AdminService": peers.match_engines,
-        "EngineService": peers.match_engines,
-        "ShardService": peers.match_engines,
-        "LobbyService": peers.lobby,
-        "TimerService": peers.timer,
-        "ProgressionService": peers.progression,
-        "BotService": peers.bot_runner,
-    }
     admitted: dict[str, list[str]] = {}
     person = Caller(player_id=new_id())
-    for method in (*PUBLIC, *INSIDE):
-        address = places.get(method.containing_service.name)
-        if address is None:
-            continue  # the gateway's own
-        admitted[method.name] = []
+    for address, methods in past_the_gateway(stage.system.settings.peers).items():
         async with grpc.aio.insecure_channel(address) as channel:
-            for name in SERVICES:
+            for method, name in product(methods, SERVICES):
                 # The gateway calls for somebody; whoever else said that would be refused for it.
                 behalf = person if name == "gateway" else None
-                metadata = stage.service(name, behalf).metadata
-                messages = [] if method.client_streaming else [b""]
-                if told(await sent(channel, method, metadata, *messages)) != "NOT_ALLOWED":
-                    admitted[method.name].append(name)
+                error = await knocked(channel, method, stage.service(name, behalf).metadata)
+                allowed = admitted.setdefault(method.name, [])
+                if told(error) != "NOT_ALLOWED":
+                    allowed.append(name)
 
     assert {name: sorted(services) for name, services in admitted.items()} == {
         name: sorted(services) for name, services in MAY_CALL.items()
