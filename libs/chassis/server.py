@@ -10,7 +10,7 @@ from google.protobuf.descriptor import ServiceDescriptor
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from libs.chassis.edge import Edge, Terms
+from libs.chassis.edge import Edge, Handler, Terms
 from libs.chassis.identity import SIZE_MAX
 from libs.chassis.process import AddressError
 from libs.telemetry import logs
@@ -63,6 +63,12 @@ class GrpcServer:
         *descriptor* is that of the service: `DESCRIPTOR.services_by_name[...]` of its module.
         """
         register(servicer, self._server)
+        self._services.append(descriptor)
+
+    def add_handlers(self, handlers: dict[str, Handler], descriptor: ServiceDescriptor) -> None:
+        """Serve a service by *handlers* of its methods, where no servicer has them. See `add`."""
+        generic = grpc.method_handlers_generic_handler(descriptor.full_name, handlers)
+        self._server.add_generic_rpc_handlers((generic,))
         self._services.append(descriptor)
 
     async def set_serving(self, *, is_serving: bool) -> None:

@@ -64,8 +64,13 @@ _ALLOWED: Final[Mapping[ServiceDescriptor, Mapping[Iterable[str], str]]] = {
 }
 
 
-AT_ANY_ENGINE: Final = frozenset({"FindMatches", "ListQuarantinedMatches", "ListAdminCalls"})
-"""The methods of the administration that are about no one match, or about any."""
+AT_ANY_ENGINE: Final = frozenset(
+    {
+        *("ListMatches", "ListRuleSets", "GetRuleSet", "GetBoard", "ListKeys"),
+        *("FindMatches", "ListQuarantinedMatches", "ListAdminCalls"),
+    }
+)
+"""The methods of engines that are the same at any of them; all others are about one match."""
 
 
 def allow_list() -> AllowList:

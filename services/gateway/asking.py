@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import grpc
+from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.message import Message
 
 from libs.chassis.channels import TIMEOUT_S, Channel, on_behalf
 from libs.chassis.engines import Engines
 from libs.kernel.ids import MatchId
 from libs.wire.requests import Checks
-from opolyx.match.v1 import match_service_pb2_grpc as pb_grpc
 from services.gateway.callers import Callers
 
 Q = TypeVar("Q")
@@ -22,7 +23,7 @@ R = TypeVar("R")
 Context: TypeAlias = "grpc.aio.ServicerContext[Q, R]"
 Method: TypeAlias = "grpc.aio.UnaryUnaryMultiCallable[Q, R]"
 MethodOf: TypeAlias = "Callable[[Channel], Method[Q, R]]"
-EngineMethod: TypeAlias = "Callable[[pb_grpc.MatchServiceAsyncStub], Method[Q, R]]"
+"""A method, by the channel to whoever is asked."""
 
 _LEAST_S: Final = 0.001
 
@@ -33,10 +34,9 @@ class Asking:
     def __init__(self, engines: Engines, callers: Callers) -> None:
         self._engines = engines
         self._callers = callers
-        self._stubs: dict[Channel, pb_grpc.MatchServiceAsyncStub] = {}
 
     async def owner(
-        self, method: EngineMethod[Q, R], request: Q, match_id: str, timeout_s: float = TIMEOUT_S
+        self, method_of: MethodOf[Q, R], request: Q, match_id: str, timeout_s: float = TIMEOUT_S
     ) -> R:
         """Ask the engine that owns a match, and whoever owns it then if it moves.
 
@@ -46,18 +46,6 @@ class Asking:
             grpc.aio.AioRpcError: what the engine has answered.
 
         """
-        return await self.owner_by(self._on(method), request, match_id, timeout_s)
-
-    async def any_engine(
-        self, method: EngineMethod[Q, R], request: Q, timeout_s: float = TIMEOUT_S
-    ) -> R:
-        """Ask any engine what all of them know. Raises what `Engines.any_of` does."""
-        return await self.any_by(self._on(method), request, timeout_s)
-
-    async def owner_by(
-        self, method_of: MethodOf[Q, R], request: Q, match_id: str, timeout_s: float = TIMEOUT_S
-    ) -> R:
-        """Ask the owner of a match by a method of any service that engines have. See `owner`."""
         checks = Checks()
         checks.uuid("match_id", match_id)
         checks.finish()
@@ -65,10 +53,10 @@ class Asking:
         work = await self._work(method_of, request, end_s)
         return await self._engines.call(MatchId(match_id), work, timeout_s=timeout_s)
 
-    async def any_by(
+    async def any_engine(
         self, method_of: MethodOf[Q, R], request: Q, timeout_s: float = TIMEOUT_S
     ) -> R:
-        """Ask any engine by a method of any service that engines have. See `any_engine`."""
+        """Ask any engine what all of them know. Raises what `Engines.any_of` does."""
         end_s = asyncio.get_running_loop().time() + timeout_s
         return await self._engines.any_of(await self._work(method_of, request, end_s))
 
@@ -101,17 +89,31 @@ class Asking:
 
         return work
 
-    def _on(self, method: EngineMethod[Q, R]) -> MethodOf[Q, R]:
-        return lambda channel: method(self._stub(channel))
-
-    def _stub(self, channel: Channel) -> pb_grpc.MatchServiceAsyncStub:
-        stub = self._stubs.get(channel)
-        if stub is None:
-            stub = self._stubs[channel] = pb_grpc.MatchServiceStub(channel)
-        return stub
-
 
 def left_s(context: Context[Q, R], most_s: float = TIMEOUT_S) -> float:
     """Return how long the caller of a unary call still waits; *most_s* if it does not say."""
     left: float | None = context.time_remaining()
     return most_s if left is None else max(left, _LEAST_S)
+
+
+def method_of(
+    method: MethodDescriptor, read: Callable[[bytes], Any] | None = None
+) -> MethodOf[Any, Any]:
+    """Return a method as it is called through a channel; without *read* responses stay bytes."""
+
+    def through(channel: Channel) -> Any:
+        return channel.unary_unary(
+            path_of(method), request_serializer=write, response_deserializer=read
+        )
+
+    return through
+
+
+def path_of(method: MethodDescriptor) -> str:
+    """Return by what gRPC knows a method."""
+    return f"/{method.containing_service.full_name}/{method.name}"
+
+
+def write(message: Message) -> bytes:
+    """Return a message as it is sent."""
+    return message.SerializeToString()

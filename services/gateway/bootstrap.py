@@ -15,7 +15,6 @@ from libs.chassis.server import GrpcServer
 from libs.chassis.status import refused
 from libs.kernel.reasons import Reason
 from opolyx.gateway.v1.gateway_service_pb2_grpc import add_GatewayServiceServicer_to_server
-from opolyx.match.v1.match_service_pb2_grpc import add_MatchServiceServicer_to_server
 from services.gateway import allowed, limits
 from services.gateway.asking import Asking
 from services.gateway.callers import Callers, Players
@@ -76,20 +75,21 @@ async def _opened(
             limiter=limiter,
             timeout_s=settings.gateway.command_timeout_s,
         )
-        match = MatchServicer(asking=asking, callers=callers, commands=commands, streams=streams)
         server = GrpcServer(terms)
-        server.add(add_MatchServiceServicer_to_server, match, allowed.MATCH_SERVICE)
+        forwarding = Forwarding(asking, callers)
+        own = MatchServicer(callers=callers, commands=commands, streams=streams).handlers()
+        match = own | forwarding.to_engines(allowed.MATCH_SERVICE, without=own)
+        server.add_handlers(match, allowed.MATCH_SERVICE)
         info = GatewayServicer(settings.gateway, foundation.version, foundation.clock)
         server.add(add_GatewayServiceServicer_to_server, info, allowed.GATEWAY_SERVICE)
-        forwarding = Forwarding(asking, callers)
         for described, channel in (
             (allowed.LOBBY_SERVICE, lobby),
             (allowed.PROGRESSION_SERVICE, progression),
             (allowed.BOT_SERVICE, bot_runner),
         ):
-            server.add(forwarding.to(channel, described), forwarding, described)
-        to_engines = forwarding.to_engines(allowed.ADMIN_SERVICE, allowed.AT_ANY_ENGINE)
-        server.add(to_engines, forwarding, allowed.ADMIN_SERVICE)
+            server.add_handlers(forwarding.to(channel, described), described)
+        admin = forwarding.to_engines(allowed.ADMIN_SERVICE)
+        server.add_handlers(admin, allowed.ADMIN_SERVICE)
         background.start(_drained(server, streams))
         yield await stack.enter_async_context(server)
 

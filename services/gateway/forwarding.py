@@ -8,7 +8,7 @@ as the bytes that came.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from typing import Any
+from typing import Any, TypeAlias
 
 import grpc
 from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
@@ -16,92 +16,89 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 from libs.chassis.channels import Channel, on_behalf
+from libs.chassis.edge import Handler
 from libs.chassis.status import refused
 from libs.kernel.reasons import Reason
-from services.gateway.allowed import allow_list
-from services.gateway.asking import Asking, Context, MethodOf, left_s
+from services.gateway.allowed import AT_ANY_ENGINE, allow_list
+from services.gateway.asking import Asking, Context, left_s, method_of, path_of, write
 from services.gateway.callers import Callers
+
+Behaviour: TypeAlias = Callable[[Any, Any], Awaitable[bytes] | AsyncIterator[bytes]]
+"""What handles a call: of its request and its context it makes a response, or a stream of them."""
 
 
 class Forwarding:
-    """Passes calls on."""
+    """Passes calls on.
+
+    What clients may not call stays here: the others take such calls directly.
+    """
 
     def __init__(self, asking: Asking, callers: Callers) -> None:
         self._asking = asking
         self._callers = callers
         self._allowed = allow_list()
 
-    def to(
-        self, channel: Channel, service: ServiceDescriptor
-    ) -> Callable[[object, grpc.aio.Server], None]:
-        """Return what registers *service* at a server, all its calls passed on through *channel*.
+    def to(self, channel: Channel, service: ServiceDescriptor) -> dict[str, Handler]:
+        """Return the handlers of *service*, all its calls passed on through *channel*."""
 
-        What clients may not call stays here: the others take such calls directly.
-        """
-        handlers = {method.name: self._handler(method, channel) for method in service.methods}
-        return _registering(service, handlers)
+        def behaviour(method: MethodDescriptor) -> Behaviour:
+            if method.server_streaming:
+                return self._streaming(method, channel)
+            return self._unary(method, channel)
+
+        return {method.name: self._handler(method, behaviour) for method in service.methods}
 
     def to_engines(
-        self, service: ServiceDescriptor, at_any: Collection[str]
-    ) -> Callable[[object, grpc.aio.Server], None]:
-        """Return what registers *service*, all its calls passed on to engines.
+        self, service: ServiceDescriptor, without: Collection[str] = ()
+    ) -> dict[str, Handler]:
+        """Return the handlers of *service*, all its calls passed on to engines.
 
-        Methods of the names *at_any* are the same at any of them; all others are for the owner of
-        the match that the request names.
+        Those of `AT_ANY_ENGINE` go to any of them, all others to the owner of the match that the
+        request names. Methods that are named in *without* are left out.
         """
-        handlers: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
-            method.name: grpc.unary_unary_rpc_method_handler(
-                self._at_any(method) if method.name in at_any else self._at_owner(method),
-                request_deserializer=GetMessageClass(method.input_type).FromString,
-            )
+        return {
+            method.name: self._handler(method, self._at_engines)
             for method in service.methods
+            if method.name not in without
         }
-        return _registering(service, handlers)
 
     def _handler(
-        self, method: MethodDescriptor, channel: Channel
-    ) -> grpc.RpcMethodHandler[Message, bytes]:
-        assert not method.client_streaming, f"{method.full_name}: nothing passes that on"
+        self, method: MethodDescriptor, behaviour: Callable[[MethodDescriptor], Behaviour]
+    ) -> Handler:
         read = GetMessageClass(method.input_type).FromString
-        is_inside = not self._allowed.is_listed(_name(method))
+        is_inside = not self._allowed.is_listed(path_of(method).removeprefix("/"))
+        assert is_inside or not method.client_streaming, f"{method.full_name}: nothing passes it on"
         if method.server_streaming:
-            stream = _nothing if is_inside else self._streaming(method, channel)
+            stream: Any = _nothing if is_inside else behaviour(method)
             return grpc.unary_stream_rpc_method_handler(stream, request_deserializer=read)
-        answer = _refuse if is_inside else self._unary(method, channel)
+        answer: Any = _refuse if is_inside else behaviour(method)
         return grpc.unary_unary_rpc_method_handler(answer, request_deserializer=read)
 
-    def _unary(
-        self, method: MethodDescriptor, channel: Channel
-    ) -> Callable[[Message, Context[Message, bytes]], Awaitable[bytes]]:
-        call: Any = channel.unary_unary(_path(method), request_serializer=_write)
+    def _unary(self, method: MethodDescriptor, channel: Channel) -> Behaviour:
+        call = method_of(method)(channel)
 
         async def forward(request: Message, context: Context[Message, bytes]) -> bytes:
             return await self._asking.peer(call, request, left_s(context))
 
         return forward
 
-    def _at_any(
-        self, method: MethodDescriptor
-    ) -> Callable[[Message, Context[Message, bytes]], Awaitable[bytes]]:
-        async def forward(request: Message, context: Context[Message, bytes]) -> bytes:
-            return await self._asking.any_by(_method_of(method), request, left_s(context))
+    def _at_engines(self, method: MethodDescriptor) -> Behaviour:
+        assert not method.server_streaming, f"{method.full_name}: nothing passes it on"
+        call = method_of(method)
 
-        return forward
+        async def to_any(request: Message, context: Context[Message, bytes]) -> bytes:
+            return await self._asking.any_engine(call, request, left_s(context))
 
-    def _at_owner(
-        self, method: MethodDescriptor
-    ) -> Callable[[Any, Context[Message, bytes]], Awaitable[bytes]]:
-        async def forward(request: Any, context: Context[Message, bytes]) -> bytes:
-            return await self._asking.owner_by(
-                _method_of(method), request, request.match_id, left_s(context)
-            )
+        async def to_owner(request: Any, context: Context[Message, bytes]) -> bytes:
+            return await self._asking.owner(call, request, request.match_id, left_s(context))
 
-        return forward
+        if method.name in AT_ANY_ENGINE:
+            return to_any
+        assert "match_id" in method.input_type.fields_by_name, f"{method.full_name}: whose is it?"
+        return to_owner
 
-    def _streaming(
-        self, method: MethodDescriptor, channel: Channel
-    ) -> Callable[[Message, object], AsyncIterator[bytes]]:
-        call: Any = channel.unary_stream(_path(method), request_serializer=_write)
+    def _streaming(self, method: MethodDescriptor, channel: Channel) -> Behaviour:
+        call: Any = channel.unary_stream(path_of(method), request_serializer=write)
 
         async def forward(request: Message, _: object) -> AsyncIterator[bytes]:
             caller = await self._callers.present()
@@ -115,23 +112,6 @@ class Forwarding:
         return forward
 
 
-def _registering(
-    service: ServiceDescriptor, handlers: dict[str, grpc.RpcMethodHandler[Any, Any]]
-) -> Callable[[object, grpc.aio.Server], None]:
-    def register(_: object, server: grpc.aio.Server) -> None:
-        generic = grpc.method_handlers_generic_handler(service.full_name, handlers)
-        server.add_generic_rpc_handlers((generic,))
-
-    return register
-
-
-def _method_of(method: MethodDescriptor) -> MethodOf[Any, bytes]:
-    def on(channel: Channel) -> Any:
-        return channel.unary_unary(_path(method), request_serializer=_write)
-
-    return on
-
-
 async def _refuse(*_: object) -> bytes:
     raise refused(Reason.NOT_ALLOWED)
 
@@ -139,15 +119,3 @@ async def _refuse(*_: object) -> bytes:
 async def _nothing(*_: object) -> AsyncIterator[bytes]:
     raise refused(Reason.NOT_ALLOWED)
     yield  # so that it is the stream that it would be
-
-
-def _write(message: Message) -> bytes:
-    return message.SerializeToString()
-
-
-def _name(method: MethodDescriptor) -> str:
-    return f"{method.containing_service.full_name}/{method.name}"
-
-
-def _path(method: MethodDescriptor) -> str:
-    return f"/{_name(method)}"

@@ -20,7 +20,8 @@ from opolyx.engine.v1.caller_pb2 import Caller
 from opolyx.match.v1 import match_pb2, stream_pb2
 from opolyx.match.v1 import match_service_pb2 as pb
 from opolyx.record.v1 import stored_record_pb2 as record_pb
-from services.gateway.asking import Asking
+from services.gateway.allowed import MATCH_SERVICE
+from services.gateway.asking import Asking, MethodOf, method_of
 from services.gateway.following import EngineTime
 from services.gateway.matches import FollowedMatch, Matches
 from services.gateway.settings import GatewaySection
@@ -31,6 +32,14 @@ LAST_WORD_S: Final = 0.5
 
 PAGE_SIZE: Final = 200
 """How many records of the past are asked for at once, as far as they fit into a page."""
+
+# Quoted, since these are there for types alone.
+_GET_MATCH: "Final[MethodOf[pb.GetMatchRequest, match_pb2.Match]]" = method_of(
+    MATCH_SERVICE.methods_by_name["GetMatch"], match_pb2.Match.FromString
+)
+_READ_EVENTS: "Final[MethodOf[pb.ReadEventsRequest, pb.ReadEventsResponse]]" = method_of(
+    MATCH_SERVICE.methods_by_name["ReadEvents"], pb.ReadEventsResponse.FromString
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,9 +163,7 @@ class Watching:
         ):
             return followed, None
         request = pb.GetMatchRequest(match_id=self._match_id, min_sequence=after_seq)
-        match = await self._streams.asking.owner(
-            lambda stub: stub.GetMatch, request, self._match_id
-        )
+        match = await self._streams.asking.owner(_GET_MATCH, request, self._match_id)
         return matches.follow(match), match
 
     async def _send_snapshot(self, followed: FollowedMatch) -> None:
@@ -206,9 +213,7 @@ class Watching:
         request = pb.ReadEventsRequest(
             match_id=self._match_id, after_sequence=after_seq, page_size=page_size
         )
-        page = await self._streams.asking.owner(
-            lambda stub: stub.ReadEvents, request, self._match_id
-        )
+        page = await self._streams.asking.owner(_READ_EVENTS, request, self._match_id)
         if not page.records:
             raise refused(Reason.NOT_OWNER_OF_SHARD)
         return page.records

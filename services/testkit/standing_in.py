@@ -68,12 +68,7 @@ async def _opened(
         method.name: _handler(method, known.get(method.name) or _absent(name))
         for method in described.methods
     }
-
-    def register(_: object, to: grpc.aio.Server) -> None:
-        generic = grpc.method_handlers_generic_handler(described.full_name, handlers)
-        to.add_generic_rpc_handlers((generic,))
-
-    server.add(register, None, described)
+    server.add_handlers(handlers, described)
     async with server:
         yield server
 
