@@ -1,7 +1,6 @@
 """``opolyx quick-match``: others are found for a match, and bots for the seats that stay empty."""
 
 import asyncio
-import signal
 import sys
 from contextlib import aclosing
 from typing import Annotated, Final
@@ -19,6 +18,7 @@ from services.console.asking import PLAYER, AddressOption, Asker, PlayerOption, 
 from services.console.connection import ask
 from services.console.exits import FAILED, INTERRUPTED, USAGE, stop
 from services.console.following import mind
+from services.console.leaving import set_at_signal
 from services.console.lobby.describing import seconds_to_fill
 from services.console.output import Format, FormatOption, write_json, write_table
 from services.console.playing import (
@@ -29,6 +29,7 @@ from services.console.playing import (
     check_strength,
     check_table,
 )
+from services.console.terminal.editing import CLEARED
 from services.console.terminal.opening import (
     AutoOption,
     NoColorOption,
@@ -42,9 +43,6 @@ app = typer.Typer(add_completion=False)
 
 CANCEL_S: Final = 3.0
 TICK_S: Final = 1.0
-CLEARED: Final = "\r\x1b[K"
-"""Takes a line of a terminal back."""
-LEAVING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @app.command()
@@ -114,20 +112,15 @@ class _Queue:
 
     async def wait(self) -> Room:
         """Return the room once it has a match or is closed, or as it waits when somebody left."""
-        loop = asyncio.get_running_loop()
         left = asyncio.Event()
-        for number in LEAVING:
-            loop.add_signal_handler(number, left.set)
-        self._room = await self._client.lobby.QuickMatch(self._request)
-        try:
-            works = self._follow(), _set(left), self._count_down(), mind(self._signs)
-            await first_of(*works)
-        finally:
-            if self._room.state == Room.STATE_WAITING:
-                await self._cancel()
-            # Not before: whoever is impatient should not be left in a queue.
-            for number in LEAVING:
-                loop.remove_signal_handler(number)
+        # To the end of it: whoever is impatient should not be left in a queue.
+        with set_at_signal(left):
+            self._room = await self._client.lobby.QuickMatch(self._request)
+            try:
+                await first_of(self._follow(), left.wait(), self._count_down(), mind(self._signs))
+            finally:
+                if self._room.state == Room.STATE_WAITING:
+                    await self._cancel()
         return self._room
 
     async def _follow(self) -> None:
@@ -161,7 +154,3 @@ class _Queue:
         except RefusedError:  # too late: the match is being made
             asked = pb.GetRoomRequest(room_id=self._room.room_id)
             self._room = await self._client.call(lobby.GetRoom, asked, timeout_s=CANCEL_S)
-
-
-async def _set(event: asyncio.Event) -> None:
-    await event.wait()

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from services.console.terminal.editing import LINE_MAX, Editor
+from services.console.terminal.editing import Editor
+from services.console.terminal.words import LINE_MAX
 
 
 def typed(editor: Editor, *chunks: str) -> list[str]:

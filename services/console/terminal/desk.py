@@ -19,6 +19,7 @@ from rich.text import Text
 
 from libs.chassis.together import cancel_all
 from services.console.drawing import HEIGHT, WIDTH
+from services.console.leaving import set_at_signal
 from services.console.terminal.editing import Editor, by_key
 
 CHUNK: Final = 4096
@@ -27,8 +28,6 @@ LINES_WAITING_MAX: Final = 16
 WIDTH_PLAIN: Final = 76
 TYPED_LINES: Final = 2
 """Lines below a picture: a remark, and what is typed."""
-
-_LEAVING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Desk:
@@ -97,9 +96,7 @@ class Desk:
         """Read what is typed, and leave at a signal; the terminal is as it was, at the end."""
         loop = asyncio.get_running_loop()
         with ExitStack() as stack:
-            for number in _LEAVING:
-                loop.add_signal_handler(number, self.left.set)
-                stack.callback(loop.remove_signal_handler, number)
+            stack.enter_context(set_at_signal(self.left))
             if self.is_live:
                 again = stack.enter_context(by_key(sys.stdin.fileno()))
                 loop.add_signal_handler(signal.SIGCONT, self._come_back, again)

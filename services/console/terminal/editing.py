@@ -12,14 +12,15 @@ from typing import Final
 
 from rich.cells import cell_len
 
+from services.console.terminal.words import LINE_MAX
+
 if sys.platform != "win32":
     import termios
     import tty
 
-LINE_MAX: Final = 400
-"""Characters of a line; more are not taken."""
+CLEARED: Final = "\r\x1b[K"
+"""Takes a line of a terminal back."""
 
-_CLEARED: Final = "\r\x1b[K"
 _ENTER: Final = "\r\n"
 _BACK: Final = "\x08\x7f"
 _KILL_LINE: Final = "\x15"
@@ -49,11 +50,11 @@ class Editor:
 
     def hidden(self) -> str:
         """Return what takes the line away."""
-        return _CLEARED
+        return CLEARED
 
     def drawn(self) -> str:
         """Return what draws the line: its end, where all of it is too long."""
-        return _CLEARED + _tail(self.prompt + self._line, self._width() - 1)
+        return CLEARED + _tail(self.prompt + self._line, self._width() - 1)
 
     def typed(self, keys: str) -> Iterator[tuple[str, str | None]]:
         """Take keys; yields what to write, and each line that was finished."""
@@ -63,7 +64,7 @@ class Editor:
         for key in keys.removesuffix(self._half):
             if key in _ENTER:
                 line, self._line = self._line, ""
-                yield f"{_CLEARED}{self.prompt}{line}\n", line
+                yield f"{CLEARED}{self.prompt}{line}\n", line
             elif key == _END and not self._line:
                 self.is_at_end = True
                 return
