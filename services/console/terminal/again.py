@@ -9,8 +9,8 @@ from libs.client.calls import ConnectionLostError
 from libs.client.client import Client
 from opolyx.lobby.v1 import lobby_service_pb2 as pb
 from services.console.terminal.desk import Desk
-from services.console.terminal.waiting import LEAVING
 from services.console.terminal.wishes import Wish
+from services.console.terminal.words import LEAVING
 
 REMATCH: Final = "rematch"
 ASKED: Final = "`rematch` plays again with the same people, `quit` ends."

@@ -20,11 +20,10 @@ from services.console.lobby.describing import seconds_to_fill
 from services.console.terminal.desk import Desk
 from services.console.terminal.people import plain_name
 from services.console.terminal.wishes import Wish
+from services.console.terminal.words import LEAVING
 
 LEAVE_S: Final = 3.0
 TICK_S: Final = 1.0
-
-LEAVING: Final = ("quit", "exit", "q")
 
 _WHYS: Final = {
     Room.CLOSED_WHY_EMPTY: "nobody was left in it",

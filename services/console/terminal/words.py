@@ -16,7 +16,12 @@ from services.console.terminal.people import People
 
 AMOUNT_DIGITS_MAX: Final = 9
 LINE_MAX: Final = 400
-"""Characters of a line that somebody may mean."""
+"""Characters of a line: no more are taken while it is typed, and none beyond are read."""
+
+LEAVING: Final = ("quit", "exit", "q")
+
+_GROUPED: Final = re.compile(r"[0-9]{1,3}(,[0-9]{3})+")
+"""An amount with commas, such as `1,500`."""
 
 
 class NotUnderstoodError(ValueError):
@@ -101,7 +106,7 @@ def parse(line: str, seat: int, match: Match, people: People) -> Typed:
         return Show("log", _whole(rest[0]) if rest else LOG_LINES)
     if first in _SHOWN and not rest:
         return Show(_SHOWN[first])
-    if first in ("quit", "exit", "q") and not rest:
+    if first in LEAVING and not rest:
         return Leave()
     if words == ["trade"]:
         return Compose()
@@ -143,14 +148,13 @@ def amount_of(word: str) -> int:
         NotUnderstoodError: it is none.
 
     """
-    if re.fullmatch(r"[0-9]{1,3}(,[0-9]{3})+", word):
+    if _GROUPED.fullmatch(word):
         word = word.replace(",", "")
     return _whole(word)
 
 
 def _parts(word: str) -> list[str]:
-    is_amount = re.fullmatch(r"[0-9]{1,3}(,[0-9]{3})+", word)
-    return [word] if is_amount else [part for part in word.split(",") if part]
+    return [word] if _GROUPED.fullmatch(word) else [part for part in word.split(",") if part]
 
 
 def _whole(word: str) -> int:
