@@ -1,5 +1,6 @@
 """What the store knows of a match beside its record: who sits there, and who else may see it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -19,6 +20,13 @@ class Access:
 
     watching: Watching = Watching.EVERYBODY
     guests: frozenset[str] = frozenset()
+
+    def lets_in(self, player_id: str, players: Iterable[str]) -> bool:
+        """Tell whether somebody may see a match in which *players* sit; nobody has an empty id."""
+        if self.watching is Watching.EVERYBODY:
+            return True
+        is_guest = self.watching is Watching.INVITED and player_id in self.guests
+        return bool(player_id) and (is_guest or player_id in players)
 
     def with_guest(self, player_id: str) -> "Access":
         """Return the same with one more guest."""

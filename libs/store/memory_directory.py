@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 
 from libs.kernel.clock import Clock
 from libs.kernel.ids import MatchId
-from libs.store.access import Access, Label, Watching
+from libs.store.access import Label
 from libs.store.directory import AdminCall, KeysUsed, Listed, NewCall, Quarantined, Wanted
 from libs.store.memory_stream import MemoryStream
 from libs.wire.record import StoredRecord
@@ -44,7 +44,7 @@ class MemoryDirectory(ABC):
             and wanted.rule_set in (None, label.rule_set)
             and (not wanted.statuses or stream.head.status in wanted.statuses)
             and wanted.quarantined in (None, match_id in self._quarantined)
-            and (wanted.seen_by is None or _sees(wanted.seen_by, label.players, label.access))
+            and (wanted.seen_by is None or label.access.lets_in(wanted.seen_by, label.players))
         )
 
     async def label(self, match_id: MatchId) -> Label | None:
@@ -137,9 +137,3 @@ class MemoryDirectory(ABC):
     def _seq(self, match_id: MatchId) -> int:
         stream = self._streams.get(match_id)
         return stream.head.seq if stream is not None else 0
-
-
-def _sees(player: str, players: tuple[str, ...], access: Access) -> bool:
-    if access.watching is Watching.EVERYBODY or (player and player in players):
-        return True
-    return access.watching is Watching.INVITED and player in access.guests

@@ -9,7 +9,7 @@ from libs.kernel.ids import is_uuid
 from libs.kernel.reasons import Reason
 from libs.rules import events as e
 from libs.rules.match import Match
-from libs.store.access import Access, Watching
+from libs.store.access import Access
 from opolyx.engine.v1 import caller_pb2 as pb
 from services.match_engine.allowed import BELIEVED
 from services.match_engine.live import LiveMatch
@@ -115,16 +115,13 @@ def may_see(caller: Caller, players: Iterable[str], access: Access) -> bool:
 
     Services may, the bot runner among them, whichever seat it acts for; and operators.
     """
-    if access.watching is Watching.EVERYBODY:
-        return True
     match caller:
         case Person(player_id, is_operator):
-            is_guest = access.watching is Watching.INVITED and player_id in access.guests
-            return is_operator or (bool(player_id) and (is_guest or player_id in players))
+            return is_operator or access.lets_in(player_id, players)
         case BotSeat() | Serving():
             return True
         case Nobody():
-            return False
+            return access.lets_in("", players)
 
 
 def seen_by(caller: Caller) -> str | None:
