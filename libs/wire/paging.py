@@ -59,9 +59,20 @@ def page_of(request: Any, entries: Sequence[T]) -> tuple[Sequence[T], str]:
     position = page_position(request, checks, lambda p: is_number(p) and int(p) < len(entries))
     checks.finish()
     first = int(position) if position else 0
-    end = first + size
-    token = next_page_token(request, str(end)) if end < len(entries) else ""
-    return entries[first:end], token
+    return cut_page(request, entries[first:], size, lambda _: str(first + size))
+
+
+def cut_page(
+    request: Any, found: Sequence[T], size: int, position: Callable[[T], str]
+) -> tuple[Sequence[T], str]:
+    """Return the page of what a store has *found*, and the next token.
+
+    The store was asked for one entry more than the *size* of a page: without it the token is empty.
+    *position* is that of an entry, behind which the next page begins.
+    """
+    page = found[:size]
+    token = next_page_token(request, position(page[-1])) if len(found) > size else ""
+    return page, token
 
 
 def is_number(position: str) -> bool:

@@ -74,7 +74,7 @@ class Edge:
             raise MalformedError([Violation(field, f"must {must}")])
         raise RefusedError(tell(outcome))
 
-    async def _shown(self, rooms: list[Room]) -> list[room_pb2.Room]:
+    async def _shown(self, rooms: Sequence[Room]) -> list[room_pb2.Room]:
         """Return rooms as everybody sees them, with the names of their people."""
         return await show_rooms(self._parts.players, rooms, idle_ms=self._parts.idle_ms)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from libs.kernel.ids import is_uuid
-from libs.wire.paging import next_page_token, page_position
+from libs.wire.paging import cut_page, page_position
 from libs.wire.requests import Checks
 from libs.wire.words import numbers_by_word
 from opolyx.lobby.v1 import lobby_service_pb2 as pb
@@ -31,12 +31,10 @@ class HistoryRpcs(Edge):
         size = checks.page_size(request.page_size)
         before = page_position(request, checks, is_uuid) or None
         checks.finish()
-        # One more than asked for: whether there is a next page.
         matches = await self._parts.history.of(requests.caller(), before=before, limit=size + 1)
-        page = matches[:size]
+        page, token = cut_page(request, matches, size, lambda played: played.match_id)
         people = {spec.player for played in page for spec in played.seats if spec.player}
         names = await self._parts.players.names(people)
-        token = next_page_token(request, page[-1].match_id) if len(matches) > size else ""
         return pb.ListMyMatchesResponse(
             matches=[_message(played, names) for played in page], next_page_token=token
         )

@@ -5,7 +5,7 @@
 from libs.chassis.status import refused
 from libs.kernel.ids import is_uuid
 from libs.kernel.reasons import Reason
-from libs.wire.paging import next_page_token, page_position
+from libs.wire.paging import cut_page, page_position
 from libs.wire.requests import Checks
 from opolyx.lobby.v1 import lobby_service_pb2 as pb
 from opolyx.lobby.v1 import room_pb2
@@ -28,12 +28,10 @@ class RoomRpcs(Edge):
             requests.check_rule_set(checks, request.rule_set)
         before = page_position(request, checks, is_uuid) or None
         checks.finish()
-        # One more than asked for: whether there is a next page.
         rooms = await self._parts.rooms.listed(
             rule_set=request.rule_set, before=before, limit=size + 1
         )
-        page = list(rooms[:size])
-        token = next_page_token(request, page[-1].room_id) if len(rooms) > size else ""
+        page, token = cut_page(request, rooms, size, lambda room: room.room_id)
         return pb.ListRoomsResponse(rooms=await self._shown(page), next_page_token=token)
 
     async def GetRoom(self, request: pb.GetRoomRequest, context: Context) -> room_pb2.Room:

@@ -14,7 +14,7 @@ from libs.kernel.reasons import Reason
 from libs.kernel.shards import shard_of
 from libs.rules import commands as c
 from libs.store.directory import AdminCall, EngineStore, NewCall
-from libs.wire.paging import is_number, next_page_token, page_position
+from libs.wire.paging import cut_page, is_number, next_page_token, page_position
 from libs.wire.request_hash import operator_actor
 from libs.wire.requests import Checks
 from opolyx.admin.v1 import admin_service_pb2 as pb
@@ -140,13 +140,13 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
         after = MatchId(position) if position else None
         asked = NewCall(operator_id, "ListQuarantinedMatches", None, None, "")
         found = await self._journal.look(asked, lambda: self._store.quarantined(after, limit + 1))
-        page = found[:limit]
+        page, token = cut_page(request, found, limit, lambda held: held.match_id)
         return pb.ListQuarantinedMatchesResponse(
             matches=[
                 pb.QuarantinedMatch(match_id=match_id, cause=cause, sequence=seq, since_ms=since_ms)
                 for match_id, cause, seq, since_ms in page
             ],
-            next_page_token=next_page_token(request, page[-1].match_id) if found[limit:] else "",
+            next_page_token=token,
         )
 
     async def ListAdminCalls(
@@ -170,8 +170,7 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
                 limit=limit + 1,
             ),
         )
-        page = found[:limit]
-        token = next_page_token(request, str(page[-1].number)) if found[limit:] else ""
+        page, token = cut_page(request, found, limit, lambda call: str(call.number))
         return pb.ListAdminCallsResponse(calls=map(_call_message, page), next_page_token=token)
 
 

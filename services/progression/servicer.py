@@ -13,7 +13,7 @@ from libs.chassis.status import refused
 from libs.kernel.clock import Clock
 from libs.kernel.ids import PlayerId, is_uuid
 from libs.kernel.reasons import Reason
-from libs.wire.paging import next_page_token, page_position
+from libs.wire.paging import cut_page, page_position
 from libs.wire.requests import Checks
 from opolyx.progression.v1 import profile_pb2, progression_service_pb2_grpc
 from opolyx.progression.v1 import progression_service_pb2 as pb
@@ -111,13 +111,10 @@ class ProgressionServicer(progression_service_pb2_grpc.ProgressionServiceService
         after = place_of(position) if position else BEFORE_ALL
         player_id = _whose(request.player_id)
         _check_reached(request, await self._profiles.sequence(player_id))
-        # One more than the page holds tells whether there is another page.
         cards = await self._profiles.cards(player_id, after, size + 1)
-        more = ""
-        if len(cards) > size:
-            more = next_page_token(request, position_of(cards[size - 1].place))
+        page, more = cut_page(request, cards, size, lambda card: position_of(card.place))
         with_match = _may_know_matches(player_id)
-        shown = (card_message(card, with_match=with_match) for card in cards[:size])
+        shown = (card_message(card, with_match=with_match) for card in page)
         return pb.ListCardsResponse(cards=shown, next_page_token=more)
 
     async def GetLeaderboard(
@@ -135,10 +132,8 @@ class ProgressionServicer(progression_service_pb2_grpc.ProgressionServiceService
         else:
             after = await self._first(request.around, size)
         entries = await self._leaderboard.page(after, size + 1)
-        more = ""
-        if len(entries) > size:
-            more = next_page_token(request, ranking.position_of(entries[size - 1].point))
-        shown = map(entry_message, entries[:size])
+        page, more = cut_page(request, entries, size, lambda each: ranking.position_of(each.point))
+        shown = map(entry_message, page)
         return pb.GetLeaderboardResponse(entries=shown, next_page_token=more)
 
     async def _first(self, around: str, size: int) -> Standpoint:

@@ -1,6 +1,6 @@
 import pytest
 
-from libs.wire.paging import is_number, next_page_token, page_of, page_position
+from libs.wire.paging import cut_page, is_number, next_page_token, page_of, page_position
 from libs.wire.requests import Checks, MalformedError
 from opolyx.match.v1 import match_pb2 as match_pb
 from opolyx.match.v1 import match_service_pb2 as pb
@@ -83,6 +83,14 @@ def test_a_list_in_memory_is_read_page_by_page_to_its_end() -> None:
     last, end = page_of(pb.ListKeysRequest(page_size=2, page_token=token), "abc")
 
     assert (first, last, end) == ("ab", "c", "")
+
+
+@pytest.mark.parametrize(("found", "position"), [("abc", "b"), ("ab", ""), ("", "")])
+def test_one_entry_more_than_a_page_holds_tells_of_the_next(found: str, position: str) -> None:
+    request = pb.ListMatchesRequest(mine=True)
+    token = next_page_token(request, position) if position else ""
+
+    assert cut_page(request, found, 2, str) == (found[:2], token)
 
 
 def test_a_page_behind_the_last_entry_is_refused() -> None:
