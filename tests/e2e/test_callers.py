@@ -1,5 +1,5 @@
-"""Tokens that are no good, seats of others, and requests that make no sense: all told in so many
-words. Who may call what is in `test_matrix.py`.
+"""Tokens that are no good, seats of others, and requests that cannot be read: all told in so many
+words. Who may call what is in `test_matrix.py`, and requests that make no sense in `tests/fuzz`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from opolyx.engine.v1.caller_pb2 import Caller
 from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
 from opolyx.match.v1 import match_service_pb2 as pb
 from tests.e2e.matrix import OF_ALL
-from tests.e2e.methods import PUBLIC, Metadata, Nonsense, knocked, past_the_gateway, sent
+from tests.e2e.methods import PUBLIC, Metadata, knocked, past_the_gateway, sent
 from tests.e2e.rig import Refusal, Stage, Table, refusal, refusal_of
 from tests.support.calling import Client
-from tests.support.walks import Dice
 
 pytestmark = [pytest.mark.slow, pytest.mark.postgres]
 
@@ -158,23 +157,3 @@ async def test_what_is_larger_than_any_message_costs_its_sender_the_call_alone(
     assert error is not None
     assert error.code() is StatusCode.RESOURCE_EXHAUSTED
     await person.call(person.match.ListMatches, pb.ListMatchesRequest())
-
-
-@pytest.mark.parametrize("seed", range(3))
-async def test_nonsense_is_answered_and_no_bug_comes_of_it(
-    stage: Stage, table: Table, seed: int
-) -> None:
-    stranger, head = stage.person(), await table.head()
-    player_id = (await table.match()).seats[0].spec.player
-    nonsense = Nonsense(Dice(seed), [table.match_id, player_id])
-    outcomes = set()
-    for method in FOR_PEOPLE:
-        for _ in range(10):
-            request = nonsense.of(method)
-            error = await sent(stage.channel, method, stranger.metadata, request)
-            if error is not None:
-                outcomes.add(refusal_of(error, error.code()).reason)
-
-    assert outcomes >= {"INVALID_REQUEST", "MATCH_NOT_FOUND"}
-    assert await table.head() == head
-    assert "rpc_failed" not in stage.system.log.read_text()

@@ -19,9 +19,9 @@ from libs.wire.chain import follow
 from libs.wire.commands import message_of
 from opolyx.match.v1 import match_service_pb2 as pb
 from opolyx.match.v1.command_pb2 import Command
-from tests.e2e.methods import Nonsense
 from tests.e2e.rig import Stage, Table, refusal_of
 from tests.fuzz.families import BUGS
+from tests.fuzz.nonsense import Nonsense
 from tests.support.calling import Client, new_id
 from tests.support.walks import Dice
 

@@ -15,9 +15,10 @@ from google.protobuf.message_factory import GetMessageClass
 from grpc import StatusCode
 
 from tests.e2e.matrix import request_for
-from tests.e2e.methods import Metadata, Nonsense, sent
+from tests.e2e.methods import Metadata, sent
 from tests.e2e.rig import refusal_of
 from tests.fuzz.mutating import mutated
+from tests.fuzz.nonsense import Nonsense
 from tests.support.walks import Dice
 
 AT_ONCE: Final = 12

@@ -13,7 +13,7 @@ from tests.fuzz.running import FAMILIES, SETTINGS, fuzz_all
 from tests.support.system import running_system
 from tests.support.walks import Dice
 
-COUNT = 200
+COUNT = 300
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +31,8 @@ async def test_nonsense_is_refused_in_so_many_words_and_touches_nobody(stage: St
     assert [each.outcome.wrong for each in found] == [[]] * len(found)
     assert {each.family for each in found} == set(FAMILIES)
     assert {each.outcome.sent for each in found} == {COUNT}
+    reasons = {reason for each in found for reason in each.outcome.refused}
+    assert reasons >= {"INVALID_REQUEST", "MATCH_NOT_FOUND"}
     assert "rpc_failed" not in stage.system.log.read_text(encoding="utf-8")
 
 
