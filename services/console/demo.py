@@ -15,6 +15,7 @@ from libs.simulation.keeping import write_whole
 from libs.telemetry import logs
 from libs.wire.chain import BrokenChainError
 from services.console.exits import FAILED, MISMATCH, stop
+from services.console.narrating import placing
 from services.console.output import Format, FormatOption, write_json
 from services.console.playing import (
     DEFAULT_RULE_SET,
@@ -129,10 +130,9 @@ def _conclude(verdict: Verdict) -> None:
     typer.echo("")
     took = f"{match.round} rounds, {verdict.records} records, {match.sequence} events"
     typer.echo(f"The match took {took}.")
-    for place, seat in enumerate(match.placing, start=1):
-        how = "out" if match.out[seat] else f"net worth {match.net_worth(seat):,}"
-        won = ", won" if seat in match.winners else ""
-        typer.echo(f"{place}. seat {seat} ({verdict.names[seat]}), {how}{won}")
+    names = [f"seat {seat} ({name})" for seat, name in enumerate(verdict.names)]
+    for line in placing(match, names):
+        typer.echo(line)
     typer.echo(f"Seat 0 earned {verdict.experience} experience.")
     for holds, what in verdict.checks():
         typer.echo(f"{'ok ' if holds else 'NOT'} {what}")

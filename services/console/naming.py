@@ -15,6 +15,11 @@ def label(board: Board, square: int) -> str:
     return board.label(square)
 
 
+def spoken(board: Board, square: int) -> str:
+    """Return the short name as a sentence has it, such as ``light blue 2``."""
+    return label(board, square).replace("_", " ")
+
+
 def name_seats(seats: Sequence[int]) -> str:
     """Return seats as a sentence has them: ``seat 1``, ``seats 0 and 2``, ``seats 0, 2 and 4``."""
     return f"{'seat' if len(seats) == 1 else 'seats'} {enumerate_words(list(map(str, seats)))}"

@@ -1,12 +1,13 @@
 """What happens in a match, told in sentences for people."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from libs.rules import events as e
 from libs.rules.board import Board
+from libs.rules.match import Match
 from libs.rules.state import THIRD_FACES
-from services.console.naming import enumerate_words, label, name_seats
+from services.console.naming import enumerate_words, label, name_seats, spoken
 
 
 def narrate(event: e.Event, board: Board) -> str | None:
@@ -15,13 +16,24 @@ def narrate(event: e.Event, board: Board) -> str | None:
     return None if tell is None else tell(event, board)
 
 
+def placing(match: Match, names: Sequence[str]) -> Iterator[str]:
+    """Go through the seats by their *names*, the first place first; or say why nobody has one."""
+    if not match.placing:
+        yield "The match was ended by an operator: nobody has won."
+    for place, seat in enumerate(match.placing, start=1):
+        how = "out" if match.out[seat] else f"net worth {match.net_worth(seat):,}"
+        won = ", won" if seat in match.winners else ""
+        yield f"{place}. {names[seat]}, {how}{won}"
+
+
 _Tell = Callable[[Any, Board], str | None]
 
 
-def _on(board: Board, square: int) -> str:
+def where(board: Board, square: int) -> str:
+    """Return a square in words, with its number."""
     if board.kind[square] == "corner20":
         return label(board, square)
-    name = _CORNERS.get(board.kind[square]) or label(board, square).replace("_", " ")
+    name = _CORNERS.get(board.kind[square]) or spoken(board, square)
     return f"{name} ({square})"
 
 
@@ -31,7 +43,7 @@ _CORNERS: Final = {"start": "Start", "jail": "the jail"}
 def _moved(event: e.TokenMoved, board: Board) -> str:
     if event.how != "jail" and board.kind[event.target] == "jail":
         return f"Seat {event.seat} just visits the jail."
-    return f"Seat {event.seat} is on {_on(board, event.target)}."
+    return f"Seat {event.seat} is on {where(board, event.target)}."
 
 
 def _started(event: e.MatchStarted, _: Board) -> str:
@@ -47,11 +59,11 @@ def _released(event: e.PropertyReleased, board: Board) -> str | None:
     if event.why != "mortgage_expired":
         # Whoever goes out loses everything: that is one sentence, not twenty.
         return None
-    return f"Seat {event.seat} loses {_on(board, event.square)}: the mortgage expired."
+    return f"Seat {event.seat} loses {where(board, event.square)}: the mortgage expired."
 
 
 def _auction_closed(event: e.AuctionClosed, board: Board) -> str:
-    name = _on(board, event.square)
+    name = where(board, event.square)
     if event.winner == e.NOBODY:
         return f"Nobody wants {name}."
     return f"Seat {event.winner} gets {name} for {event.amount:,}."
@@ -70,14 +82,15 @@ def _paid(event: e.DebtPaid, _: Board) -> str:
     return f"Seat {event.debtor} pays {amount:,}{tax}."
 
 
-def _side(side: e.Side, board: Board) -> str:
+def side_told(side: e.Side, board: Board) -> str:
+    """Return one side of a trade in words."""
     parts = [f"{side.cash:,}"] if side.cash else []
-    parts += [_on(board, square) for square in side.squares]
+    parts += [where(board, square) for square in side.squares]
     return enumerate_words(parts) if parts else "nothing"
 
 
 def _offered(event: e.TradeOffered, board: Board) -> str:
-    give, take = _side(event.give, board), _side(event.take, board)
+    give, take = side_told(event.give, board), side_told(event.take, board)
     return f"Seat {event.proposer} offers seat {event.receiver} {give} for {take}."
 
 
@@ -113,10 +126,10 @@ SENTENCES: Final[Mapping[type, _Tell]] = {
     e.SalaryPaid: lambda event, _: f"Seat {event.seat} gets its salary, {event.amount:,}.",
     e.LandingBonusPaid: lambda event, _: f"Seat {event.seat} gets the bonus, {event.amount:,}.",
     e.PropertyBought: lambda event, board: (
-        f"Seat {event.seat} buys {_on(board, event.square)} for {event.price:,}."
+        f"Seat {event.seat} buys {where(board, event.square)} for {event.price:,}."
     ),
     e.PropertyDeclined: lambda event, board: (
-        f"Seat {event.seat} declines {_on(board, event.square)}: an auction."
+        f"Seat {event.seat} declines {where(board, event.square)}: an auction."
     ),
     e.PropertyReleased: _released,
     e.BidPlaced: lambda event, _: f"Seat {event.seat} bids {event.amount:,}.",
@@ -131,19 +144,19 @@ SENTENCES: Final[Mapping[type, _Tell]] = {
         f"Seat {event.from_seat} pays seat {event.to_seat} {event.amount:,}."
     ),
     e.LevelBuilt: lambda event, board: (
-        f"Seat {event.seat} builds level {event.level} on {_on(board, event.square)}."
+        f"Seat {event.seat} builds level {event.level} on {where(board, event.square)}."
     ),
     e.LevelSold: lambda event, board: (
-        f"Seat {event.seat} sells a level of {_on(board, event.square)}."
+        f"Seat {event.seat} sells a level of {where(board, event.square)}."
     ),
     e.PropertyMortgaged: lambda event, board: (
-        f"Seat {event.seat} mortgages {_on(board, event.square)}."
+        f"Seat {event.seat} mortgages {where(board, event.square)}."
     ),
     e.PropertyRedeemed: lambda event, board: (
-        f"Seat {event.seat} redeems {_on(board, event.square)}."
+        f"Seat {event.seat} redeems {where(board, event.square)}."
     ),
     e.MortgageReminded: lambda event, board: (
-        f"Seat {event.seat} has {event.rounds_left} rounds to redeem {_on(board, event.square)}."
+        f"Seat {event.seat} has {event.rounds_left} rounds to redeem {where(board, event.square)}."
     ),
     e.JailEntered: lambda event, _: f"Seat {event.seat} goes to jail ({event.why}).",
     e.JailAttemptFailed: _attempt_failed,
@@ -151,7 +164,9 @@ SENTENCES: Final[Mapping[type, _Tell]] = {
     e.JailLeft: lambda event, _: f"Seat {event.seat} leaves jail {_FREEDOMS[event.how]}.",
     e.BusMoveChosen: lambda event, _: f"Seat {event.seat} takes the bus for {event.total}.",
     e.TeleportChosen: lambda event, _: f"Seat {event.seat} goes wherever it likes.",
-    e.JumpMade: lambda event, board: f"An X takes seat {event.seat} to {_on(board, event.target)}.",
+    e.JumpMade: lambda event, board: (
+        f"An X takes seat {event.seat} to {where(board, event.target)}."
+    ),
     e.JackpotBetPlaced: lambda event, _: (
         f"Seat {event.seat} bets {event.stake:,} "
         f"on {enumerate_words(list(map(str, event.numbers)))}."

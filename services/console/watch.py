@@ -28,8 +28,8 @@ from services.console.asking import (
 from services.console.connection import ask
 from services.console.exporting import MatchArgument, check_id
 from services.console.following import mind
+from services.console.narrating import placing
 from services.console.output import Format, json_lines
-from services.console.terminal.ending import placing
 from services.console.terminal.people import People, people_of
 from services.console.terminal.picture import Scene, framed
 from services.console.terminal.story import Story
@@ -131,7 +131,7 @@ class _Telling:
                     self._print(sentence)
             if self._is_drawn(record):
                 self._print(framed(self._scene()))
-        for line in placing(match, self._people):
+        for line in placing(match, self._people.names):
             self._print(line)
 
     def _is_drawn(self, record: Record) -> bool:

@@ -6,9 +6,9 @@ from libs.rules import commands as c
 from libs.rules import events as e
 from libs.rules.match import Match
 from libs.rules.trading import is_fair, is_tradable, value_of
-from services.console.naming import label
+from services.console.naming import spoken
+from services.console.narrating import side_told
 from services.console.terminal.people import People
-from services.console.terminal.situation import side_told
 from services.console.terminal.words import NotUnderstoodError, things
 
 YES: Final = ("yes", "y")
@@ -119,7 +119,7 @@ class Composing:
         """Say what a seat could part with."""
         match = self._match
         squares = [square for square in match.properties_of(seat) if is_tradable(match, square)]
-        named = [f"{square} {label(match.board, square).replace('_', ' ')}" for square in squares]
+        named = [f"{square} {spoken(match.board, square)}" for square in squares]
         return f"{', '.join([*named, f'cash up to {match.cash[seat]:,}'])}, or nothing."
 
     def _summary(self, offer: c.OfferTrade) -> str:
@@ -128,7 +128,7 @@ class Composing:
         return f"You give {name} {give} for {take}.{self._warning(offer)} Offer it?"
 
     def _told(self, side: e.Side) -> str:
-        told = side_told(side, self._match)
+        told = side_told(side, self._match.board)
         return f"{told} (worth {value_of(self._match, side):,})" if side.squares else told
 
     def _warning(self, offer: c.OfferTrade) -> str:

@@ -1,7 +1,6 @@
-"""How a match has ended: who was placed where, what it proves, and what it brought."""
+"""What is said of a match that has ended: what it proves, and what it brought."""
 
 import asyncio
-from collections.abc import Iterator
 from contextlib import aclosing, suppress
 from typing import Final
 
@@ -9,23 +8,11 @@ from libs.chassis.status import RefusedError
 from libs.client.calls import ConnectionLostError
 from libs.client.client import Client
 from libs.kernel.ids import MatchId
-from libs.rules.match import Match
 from opolyx.match.v1 import match_service_pb2 as pb
 from opolyx.progression.v1.profile_pb2 import Profile, Reward
-from services.console.terminal.people import People
 
 REWARD_S: Final = 10.0
 """How long the experience is waited for: it is granted moments after the end."""
-
-
-def placing(match: Match, people: People) -> Iterator[str]:
-    """Go through the seats, the first place first; nothing in a match without a winner."""
-    if not match.placing:
-        yield "The match was ended by an operator: nobody has won."
-    for place, seat in enumerate(match.placing, start=1):
-        how = "out" if match.out[seat] else f"net worth {match.net_worth(seat):,}"
-        won = ", won" if seat in match.winners else ""
-        yield f"{place}. {people.names[seat]}, {how}{won}"
 
 
 async def proof(client: Client, match_id: MatchId, seed: bytes) -> list[str]:

@@ -10,7 +10,7 @@ from libs.rules.match import Match
 from libs.wire.commands import command_of
 from opolyx.match.v1 import match_service_pb2 as pb
 from opolyx.match.v1.legal_command_pb2 import LegalCommand
-from services.console.naming import label
+from services.console.naming import spoken
 from services.console.terminal.people import People
 from services.console.terminal.words import (
     Compose,
@@ -117,15 +117,19 @@ def _options(entry: LegalCommand, seat: int, match: Match) -> Iterator[Option]:
 
 def _about(command: c.SeatCommand, match: Match) -> str:
     match command:
-        case c.Build(_, square) | c.SellLevel(_, square) | c.Mortgage(_, square):
-            return label(match.board, square).replace("_", " ")
-        case c.Redeem(_, square) | c.ChooseTeleport(_, square):
-            return label(match.board, square).replace("_", " ")
+        case (
+            c.Build(_, square)
+            | c.SellLevel(_, square)
+            | c.Mortgage(_, square)
+            | c.Redeem(_, square)
+            | c.ChooseTeleport(_, square)
+        ):
+            return spoken(match.board, square)
         case c.Buy(seat):
-            return label(match.board, match.square[seat]).replace("_", " ")
+            return spoken(match.board, match.square[seat])
         case c.ChooseBusMove(seat, total):
             target = (match.square[seat] + total) % SQUARES
-            return f"to {label(match.board, target).replace('_', ' ')}"
+            return f"to {spoken(match.board, target)}"
         case _:
             return ""
 

@@ -6,10 +6,11 @@ from typing import Final
 from libs.rules import phases
 from libs.rules.auctions import minimum_bid
 from libs.rules.clocks import decision_deadlines
-from libs.rules.events import BANK, NOBODY, DeadlineSet, Side
+from libs.rules.events import BANK, NOBODY, DeadlineSet
 from libs.rules.match import Match
 from libs.rules.pending import Offer
-from services.console.naming import enumerate_words, label
+from services.console.naming import enumerate_words
+from services.console.narrating import side_told, where
 from services.console.terminal.people import People
 
 MS_PER_S: Final = 1000
@@ -77,7 +78,7 @@ def details(match: Match, seat: int, people: People) -> Iterator[str]:
 def offer_told(offer: Offer, match: Match, people: People) -> str:
     """Return a trade offer as a sentence."""
     proposer, receiver = people.names[offer.proposer], people.names[offer.receiver]
-    give, take = side_told(offer.give, match), side_told(offer.take, match)
+    give, take = side_told(offer.give, match.board), side_told(offer.take, match.board)
     return f"Offer {offer.offer}: {proposer} gives {receiver} {give} for {take}."
 
 
@@ -90,7 +91,7 @@ def _auction(match: Match, people: People) -> str:
     living = match.living_seats()
     others = [people.names[n] for n in auction.order if n in living and not auction.passed[n]]
     minimum = minimum_bid(match, auction)
-    place = _place(match, auction.square)
+    place = where(match.board, auction.square)
     return f"Auction of {place}: {leads}, next bid {minimum:,}; in it: {', '.join(others)}."
 
 
@@ -116,20 +117,9 @@ def _turn(match: Match, seat: int) -> Iterator[str]:
         told = f"rent {rents[0]:,} to {rents[-1]:,}"
         if match.board.kind[square] == "utility":
             told = f"rent {rents[0]} to {rents[-1]} times the dice"
-        yield f"For sale: {_place(match, square)} at {match.board.price[square]:,}, {told}."
+        yield f"For sale: {where(match.board, square)} at {match.board.price[square]:,}, {told}."
     elif match.phase == phases.JACKPOT:
         yield f"The jackpot: {rules.jackpot_stake:,} on one to three numbers of a die."
     elif match.in_jail[seat]:
         tries = f"{match.jail_attempts[seat]} of {rules.jail_attempts} tries failed"
         yield f"You are in jail: {tries}, bail {rules.bail:,}."
-
-
-def side_told(side: Side, match: Match) -> str:
-    """Return one side of a trade in words."""
-    parts = [f"{side.cash:,}"] if side.cash else []
-    parts += [_place(match, square) for square in side.squares]
-    return enumerate_words(parts) if parts else "nothing"
-
-
-def _place(match: Match, square: int) -> str:
-    return f"{label(match.board, square).replace('_', ' ')} ({square})"

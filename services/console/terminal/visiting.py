@@ -7,10 +7,11 @@ from libs.kernel.ids import MatchId
 from libs.wire.readers import spec_of
 from opolyx.match.v1 import match_service_pb2 as pb
 from opolyx.progression.v1 import progression_service_pb2 as progression_pb
+from services.console.narrating import placing
 from services.console.seat import PlayedSeat
 from services.console.terminal.again import room_to_play_again
 from services.console.terminal.desk import Desk
-from services.console.terminal.ending import placing, proof, reward
+from services.console.terminal.ending import proof, reward
 from services.console.terminal.entering import enter, play_again
 from services.console.terminal.inquiries import Place
 from services.console.terminal.people import people_of
@@ -71,7 +72,7 @@ async def _place(client: Client, table: Table, match_id: MatchId) -> Place:
 async def _conclude(place: Place, desk: Desk, match_id: MatchId) -> None:
     """Say how it has ended, how anybody can check it, and what it brought."""
     desk.show("")
-    for line in placing(place.table.match, place.people):
+    for line in placing(place.table.match, place.people.names):
         desk.show(line)
     for line in await proof(place.client, match_id, place.story.seed):
         desk.show(line)
