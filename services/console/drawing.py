@@ -124,7 +124,7 @@ def _ownership(match: Match, square: int) -> Text:
 def _head(match: Match, names: Sequence[str], now_ms: int) -> list[Text]:
     """Return what stands above the story: the match, its seats, and how to read the ring."""
     return [
-        Text(f"{match.rules.rule_set_id}, round {match.round}{roll_told(match)}", "bold"),
+        Text(heading(match), "bold"),
         Text(_pending(match, now_ms)),
         Text(),
         *seat_lines(match, names),
@@ -138,12 +138,13 @@ def _inside(lines: Sequence[Text]) -> Iterator[Text]:
     return (_padded(line, INSIDE) for line in [*lines, *rest])
 
 
-def roll_told(match: Match) -> str:
-    """Return the last roll, as a title goes on with it; nothing before the first."""
+def heading(match: Match) -> str:
+    """Return which match it is, how far it is, and the last roll once there was one."""
+    told = f"{match.rules.rule_set_id}, round {match.round}"
     if not match.white_1:
-        return ""
+        return told
     third = f" + {THIRD_FACES[match.third]}" if match.third else ""
-    return f", last roll {match.white_1} + {match.white_2}{third}"
+    return f"{told}, last roll {match.white_1} + {match.white_2}{third}"
 
 
 def _pending(match: Match, now_ms: int) -> str:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from rich.text import Text
 
 from libs.rules.match import Match
-from services.console.drawing import INSIDE, ROOM, ring, roll_told, seat_lines, tell
+from services.console.drawing import INSIDE, ROOM, heading, ring, seat_lines, tell
 from services.console.terminal.options import Option, numbered
 from services.console.terminal.people import People
 from services.console.terminal.situation import details, pending
@@ -44,24 +44,20 @@ class Scene(NamedTuple):
 
 def framed(scene: Scene) -> Text:
     """Return the board with all else inside it."""
-    match = scene.match
-    top = [_title(match), Text(_pending(scene), "bold"), *seat_lines(match, scene.people.names)]
+    top = _top(scene)
     told = [Text(line, "italic") for line in _details(scene, INSIDE)]
     space = ROOM - len(top) - 1
     told = told[: space - NEWS_LEAST]
     choices = _in_columns(scene.options or (), space - len(told) - NEWS_LEAST - 1)
     news = tell(scene.news, space - len(told) - len(choices) - 1)
     blank = [Text()] * (space - len(told) - len(choices) - len(news))
-    return Text("\n").join(ring(match, [*top, Text(), *news, *blank, *told, *choices]))
+    return Text("\n").join(ring(scene.match, [*top, Text(), *news, *blank, *told, *choices]))
 
 
 def listed(scene: Scene, width: int) -> Text:
     """Return the same without a board, in lines of at most *width* columns."""
-    match = scene.match
     lines = [
-        _title(match),
-        Text(_pending(scene), "bold"),
-        *seat_lines(match, scene.people.names),
+        *_top(scene),
         *map(Text, _details(scene, width)),
         *(Text(line) for line in numbered(scene.options or (), width)),
     ]
@@ -70,12 +66,14 @@ def listed(scene: Scene, width: int) -> Text:
     return Text("\n").join(lines)
 
 
-def _title(match: Match) -> Text:
-    return Text(f"{match.rules.rule_set_id}, round {match.round}{roll_told(match)}", "dim")
-
-
-def _pending(scene: Scene) -> str:
-    return pending(scene.match, scene.seat, scene.people, scene.now_ms)
+def _top(scene: Scene) -> list[Text]:
+    """Return what stands above all else: the match, what it waits for, and its seats."""
+    match, people = scene.match, scene.people
+    return [
+        Text(heading(match), "dim"),
+        Text(pending(match, scene.seat, people, scene.now_ms), "bold"),
+        *seat_lines(match, people.names),
+    ]
 
 
 def _details(scene: Scene, width: int) -> list[str]:
