@@ -23,6 +23,8 @@ EVERY_READ = [
     ("WhyNot", pb.WhyNotRequest),
     ("GetHead", pb.GetHeadRequest),
 ]
+OF_THE_HEAD = [entry for entry in EVERY_READ if entry[0] != "Explain"]
+"""Those that say how far the match must have got at least."""
 
 
 def a_read(edge: Edge, name: str, kind: Any, match_id: str, **values: Any) -> Any:
@@ -70,9 +72,7 @@ class TestEveryRead:
 
         assert (code, reason) == (StatusCode.FAILED_PRECONDITION, Reason.MATCH_QUARANTINED)
 
-    @pytest.mark.parametrize(
-        ("name", "kind"), [entry for entry in EVERY_READ if entry[0] != "Explain"]
-    )
+    @pytest.mark.parametrize(("name", "kind"), OF_THE_HEAD)
     async def test_what_the_match_has_not_got_to_is_stale_after_a_while(
         self, edge: Edge, monkeypatch: pytest.MonkeyPatch, name: str, kind: Any
     ) -> None:
@@ -88,9 +88,7 @@ class TestEveryRead:
         assert got[2] == {"asked": str(head + 1), "head": str(head)}
         assert below[1:] == (Reason.INVALID_REQUEST, {"fields": "min_sequence"})
 
-    @pytest.mark.parametrize(
-        ("name", "kind"), [entry for entry in EVERY_READ if entry[0] != "Explain"]
-    )
+    @pytest.mark.parametrize(("name", "kind"), OF_THE_HEAD)
     async def test_a_read_waits_for_what_is_about_to_be(
         self, edge: Edge, monkeypatch: pytest.MonkeyPatch, name: str, kind: Any
     ) -> None:
@@ -105,9 +103,7 @@ class TestEveryRead:
 
         assert match_id not in edge.pushes._followers
 
-    @pytest.mark.parametrize(
-        ("name", "kind"), [entry for entry in EVERY_READ if entry[0] != "Explain"]
-    )
+    @pytest.mark.parametrize(("name", "kind"), OF_THE_HEAD)
     async def test_nothing_is_waited_for_in_a_match_that_is_over(
         self, edge: Edge, monkeypatch: pytest.MonkeyPatch, name: str, kind: Any
     ) -> None:
