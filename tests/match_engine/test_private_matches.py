@@ -12,6 +12,7 @@ from libs.kernel.ids import CommandId, MatchId, fresh_id
 from libs.kernel.reasons import Reason
 from libs.rules import commands as c
 from libs.store.access import Access, Label, Watching
+from libs.store.directory import Directory
 from libs.store.memory import Fault
 from libs.store.ports import Fenced, SealedSeed
 from libs.wire.commands import message_of
@@ -204,9 +205,7 @@ class TestAdmitGuest:
             pb.AdmitGuestRequest(match_id=match_id, player_id=late)
         )
 
-        label = await edge.store.label(match_id)
-        assert label is not None
-        assert late in label.access.guests
+        assert late in (await kept(edge.store, match_id)).guests
 
     async def test_there_must_be_a_match_and_a_guest(self, edge: Edge) -> None:
         lobby = edge.matches_as("lobby")
@@ -227,10 +226,15 @@ class TestAdmitGuest:
             await table.rig.decider.admit(table.match_id, GUEST)
 
         assert table.rig.matches.loaded() == []
-        label = await table.rig.store.label(table.match_id)
-        assert label is not None
-        assert GUEST not in label.access.guests
+        assert GUEST not in (await kept(table.rig.store, table.match_id)).guests
         assert await table.rig.store.admit(table.match_id, 1, GUEST) == Fenced()
+
+
+async def kept(store: Directory, match_id: MatchId) -> Access:
+    """Return who may see a match, as the store has it."""
+    label = await store.label(match_id)
+    assert label is not None
+    return label.access
 
 
 async def private_table(rig: Rig | None = None) -> Table:
@@ -257,11 +261,10 @@ class TestHowItIsKept:
         rig.faults.plan("create", fault)
         table = await private_table(rig)
 
-        label = await rig.store.label(table.match_id)
+        access = await kept(rig.store, table.match_id)
 
         assert rig.faults.calls[0] == "create"
-        assert label is not None
-        assert label.access == Access(Watching.INVITED, frozenset({OTHER}))
+        assert access == Access(Watching.INVITED, frozenset({OTHER}))
 
     async def test_a_creation_that_comes_again_with_another_changes_nothing(self) -> None:
         rig = Rig()
@@ -272,10 +275,8 @@ class TestHowItIsKept:
 
         again = await rig.decider.create(request, CommandId(request.command_id))
 
-        label = await rig.store.label(MatchId(request.match_id))
         assert again == first
-        assert label is not None
-        assert label.access == Access(Watching.SEATS)
+        assert await kept(rig.store, MatchId(request.match_id)) == Access(Watching.SEATS)
 
     async def test_it_is_no_part_of_the_record(self) -> None:
         table = await private_table()
