@@ -6,10 +6,9 @@ from typing import Final
 
 from libs.store.connections import Connection, Connections
 from services.lobby import commands as c
-from services.lobby import statements as sql
 from services.lobby.handlers import ATTEMPTS, Asked
 from services.lobby.room import Room, State
-from services.lobby.store import HeldRoom, room_of
+from services.lobby.store import HeldRoom
 
 _LOCK: Final = 0x6C6F6262  # "lobb"
 
@@ -59,7 +58,7 @@ class PostgresQuickRooms:
             if room_id is None:
                 yield await _free_room(connection, terms, new_id)
             else:
-                yield await _held(connection, str(room_id))
+                yield await HeldRoom.lock(connection, str(room_id))
 
     async def bound_in(self, player: str) -> str | None:
         """Return the quick match that binds somebody. See `QuickRooms.bound_in`."""
@@ -87,16 +86,11 @@ async def _free_room(connection: Connection, terms: c.QuickMatch, new_id: str) -
         room_id = await connection.fetchval(_OLDEST, terms.rule_set, terms.seat_count)
         if room_id is None:
             break
-        held = await _held(connection, str(room_id))
+        held = await HeldRoom.lock(connection, str(room_id))
         # While the room was waited for, its last person may have gone, or it may have started.
         if held.room is not None and _has_place(held.room):
             return held
-    return await _held(connection, new_id)
-
-
-async def _held(connection: Connection, room_id: str) -> HeldRoom:
-    row = await connection.fetchrow(sql.LOCK_ROOM, room_id)
-    return HeldRoom(connection, room_id, None if row is None else room_of(row))
+    return await HeldRoom.lock(connection, new_id)
 
 
 def _has_place(room: Room) -> bool:

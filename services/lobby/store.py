@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import reduce
+from typing import Self
 
 import asyncpg
 
@@ -14,14 +15,7 @@ from libs.store.connections import Connection, Connections
 from libs.telemetry import traces
 from services.lobby import statements as sql
 from services.lobby.event_wire import read_record, write_record
-from services.lobby.events import (
-    Event,
-    GuestAdmitted,
-    MatchStarting,
-    Record,
-    RoomClosed,
-    Watching,
-)
+from services.lobby.events import Event, GuestAdmitted, MatchStarting, Record, RoomClosed, Watching
 from services.lobby.ports import (
     Admission,
     Idle,
@@ -44,6 +38,12 @@ class HeldRoom:
         self._connection = connection
         self.room_id = room_id
         self.room = room
+
+    @classmethod
+    async def lock(cls, connection: Connection, room_id: str) -> Self:
+        """Wait until nobody else holds the room, and hold it until the transaction ends."""
+        row = await connection.fetchrow(sql.LOCK_ROOM, room_id)
+        return cls(connection, room_id, None if row is None else room_of(row))
 
     async def find_command(self, command_id: str) -> Known | None:
         """See `Table.find_command`."""
@@ -171,8 +171,7 @@ class PostgresRooms:
     async def hold(self, room_id: str) -> AsyncIterator[HeldRoom]:
         """Hold a room. See `Rooms.hold`."""
         async with self._connections.transaction() as connection:
-            row = await connection.fetchrow(sql.LOCK_ROOM, room_id)
-            yield HeldRoom(connection, room_id, None if row is None else room_of(row))
+            yield await HeldRoom.lock(connection, room_id)
 
     async def find(self, room_id: str) -> Room | None:
         """Return a room as it is. See `Rooms.find`."""
