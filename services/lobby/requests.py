@@ -179,14 +179,22 @@ Mutation = (
 """The requests that change rooms."""
 
 
-def room_checks(request: OnRoom) -> Checks:
+def room_checks(request: OnRoom | pb.RematchRequest | pb.CreateInviteRequest) -> Checks:
     """Begin to check what every request about a room has."""
     checks = Checks()
     checks.uuid("room_id", request.room_id)
     checks.command_id("command_id", request.command_id)
-    if request.HasField("expected_sequence"):
-        checks.least("expected_sequence", request.expected_sequence, 0)
+    expected = _expected(request)
+    if expected is not None:
+        checks.least("expected_sequence", expected, 0)
     return checks
+
+
+def _expected(request: Mutation) -> int | None:
+    """Return the sequence that the caller saw, if it is said."""
+    if isinstance(request, OnRoom) and request.HasField("expected_sequence"):
+        return request.expected_sequence
+    return None
 
 
 def _check_text(checks: Checks, field: str, value: str, size_max: int) -> None:
@@ -220,15 +228,12 @@ def _seat(request: pb.JoinRoomRequest | pb.AddBotRequest) -> int | None:
 
 def asked_of(command: C, request: Mutation) -> Asked[C]:
     """Return *command* with what tells it from others."""
-    expected = None
-    if isinstance(request, OnRoom) and request.HasField("expected_sequence"):
-        expected = request.expected_sequence
     actor = person_actor(caller())
     return Asked(
         command=command,
         command_id=request.command_id,
         actor=actor,
         request_hash=request_hash(actor, request),
-        expected=expected,
+        expected=_expected(request),
         sees_all=is_operator(),
     )

@@ -62,10 +62,7 @@ def hand_over(request: pb.HandOverRoomRequest) -> Asked[c.HandOver]:
 
 def check_rematch(request: pb.RematchRequest) -> None:
     """Go on if a request can be understood."""
-    checks = Checks()
-    checks.uuid("room_id", request.room_id)
-    checks.command_id("command_id", request.command_id)
-    checks.finish()
+    room_checks(request).finish()
 
 
 def rematch(request: pb.RematchRequest, played: Room) -> Asked[c.Rematch]:
@@ -75,9 +72,7 @@ def rematch(request: pb.RematchRequest, played: Room) -> Asked[c.Rematch]:
 
 def create_invite(request: pb.CreateInviteRequest) -> WantedInvite:
     """Read a request."""
-    checks = Checks()
-    checks.uuid("room_id", request.room_id)
-    checks.command_id("command_id", request.command_id)
+    checks = room_checks(request)
     ttl_ms = request.ttl.ToMilliseconds() if request.HasField("ttl") else TTL_MS
     if not TTL_MIN_MS <= ttl_ms <= TTL_MAX_MS:
         checks.add("ttl", "must be 1 minute to 7 days")
