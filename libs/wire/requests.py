@@ -70,6 +70,11 @@ class Checks:
         elif len(value) > size_max:
             self.add(field, f"must have at most {size_max} characters")
 
+    def storable(self, field: str, value: str) -> None:
+        """Expect no character that no database takes."""
+        if "\0" in value:
+            self.add(field, "must not hold the character zero")
+
     def least(self, field: str, value: int, least: int) -> None:
         """Expect a number of at least *least*."""
         if value < least:

@@ -91,7 +91,7 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
         """Return whose match it is about, if all is in order and the match is ours."""
         checks.uuid("match_id", request.match_id)
         checks.text("reason", request.reason, size_max=REASON_MAX)
-        _check_storable(checks, "reason", request.reason)
+        checks.storable("reason", request.reason)
         checks.finish()
         match_id = MatchId(request.match_id)
         # Not written down: whoever owns it will be asked next.
@@ -111,7 +111,7 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
                 checks.uuid(field, getattr(request, field))
         if len(request.rule_set) > TEXT_MAX:
             checks.text("rule_set", request.rule_set, size_max=TEXT_MAX)
-        _check_storable(checks, "rule_set", request.rule_set)
+        checks.storable("rule_set", request.rule_set)
         if request.status not in match_pb2.MatchSummary.Status.values():
             checks.add("status", f"{request.status} is no value that is known here")
         position = page_position(request, checks, is_uuid)
@@ -185,12 +185,6 @@ def _operator() -> str:
     if not isinstance(caller, Person) or not caller.is_operator or not is_uuid(caller.player_id):
         raise refused(Reason.NOT_ALLOWED)
     return caller.player_id
-
-
-def _check_storable(checks: Checks, field: str, text: str) -> None:
-    """Expect no character that no database takes."""
-    if "\0" in text:
-        checks.add(field, "must not have the character zero")
 
 
 def _call_message(call: AdminCall) -> pb.AdminCall:
