@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from libs.chassis.status import RefusedError
+from libs.client.calls import ConnectionLostError
 from libs.client.client import Client
 from libs.client.stream import StreamBrokenError
 from libs.simulation.keeping import write_whole
@@ -60,6 +61,7 @@ _FAULTS: Final = (
     RefusedError,
     BrokenChainError,
     StreamBrokenError,
+    ConnectionLostError,
     SystemStoppedError,
     TimeoutError,
 )
@@ -111,7 +113,7 @@ async def _run(trial: Trial, show: Show) -> Verdict:
     async def play(stage: Stage) -> Verdict:
         token = stage.foundation.issuer.issue("demo")
         async with Client.connect(stage.gateway, lambda: token) as client:
-            return await trial.run(client, stage.foundation.clock, show)
+            return await trial.run(client, show)
 
     return await on_stage(round(trial.pace_s * 1000), play)
 

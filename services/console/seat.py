@@ -6,9 +6,9 @@ from typing import Final, NamedTuple
 
 from libs.bots.strengths import STRENGTHS
 from libs.client.replies import Reply
+from libs.client.rooms import new_command_id
 from libs.client.table import Table
-from libs.kernel.clock import Clock
-from libs.kernel.ids import CommandId, fresh_id
+from libs.kernel.ids import CommandId
 from libs.rules import commands as c
 from libs.rules import phases
 from libs.rules.legal import LegalCommands
@@ -29,13 +29,10 @@ class Answered(NamedTuple):
 class PlayedSeat:
     """Decides for one seat of a match, whenever it has something to decide."""
 
-    def __init__(
-        self, table: Table, seat: int, seed: int, clock: Clock, strength: str = STRENGTH
-    ) -> None:
+    def __init__(self, table: Table, seat: int, seed: int, strength: str = STRENGTH) -> None:
         """Sit down; *seed* is what the seat adds to the chance of the match."""
         self._table = table
         self._seat = seat
-        self._clock = clock
         self._strength = strength
         self._client_seed = sha256(f"opolyx/demo/1 {seed}".encode()).digest()
         self._choose: Callable[[], c.SeatCommand | None] | None = None
@@ -49,7 +46,7 @@ class PlayedSeat:
         command = self.decide()
         if command is None:
             return None
-        command_id = CommandId(fresh_id(self._clock.now_ms()))
+        command_id = new_command_id()
         sequence = match.sequence
         reply = await self._table.submit(command, command_id, expected_sequence=sequence)
         return Answered(command_id, reply)

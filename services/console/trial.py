@@ -8,8 +8,7 @@ from typing import Any, Final
 from libs import verify as verifier
 from libs.bots.strengths import STRENGTHS
 from libs.client.client import Client
-from libs.kernel.clock import Clock
-from libs.kernel.ids import MatchId, fresh_id
+from libs.kernel.ids import MatchId
 from libs.rules import phases
 from libs.rules.match import Match
 from libs.rules.snapshot import state_hash
@@ -18,9 +17,6 @@ from libs.simulation.invariants import BrokenInvariantError
 from libs.wire.chain import rebuild
 from libs.wire.export import write_export
 from libs.wire.heads import spell_keys
-from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
-from opolyx.lobby.v1.room_pb2 import Room
-from opolyx.match.v1.access_pb2 import Access
 from opolyx.progression.v1 import progression_service_pb2 as progression_pb
 from services.console.connection import public_keys, read_match
 from services.console.exports import verify_export
@@ -28,7 +24,7 @@ from services.console.seat import STRENGTH, PlayedSeat
 from services.console.showing import Show
 
 REWARD_S: Final = 30.0
-"""How long the reward of a match may take to be granted, and a room to start."""
+"""How long the reward of a match may take to be granted."""
 
 POLL_S: Final = 0.05
 SEAT: Final = 0
@@ -100,58 +96,32 @@ class Trial:
     seed: int
     pace_s: float
 
-    async def run(self, client: Client, clock: Clock, show: Show) -> Verdict:
+    async def run(self, client: Client, show: Show) -> Verdict:
         """Open a room, play its match to the end, and check it.
 
         Raises:
-            TimeoutError: the room did not start, or nothing was granted.
+            TimeoutError: nothing was granted.
+            ConnectionLostError: the room did not start.
             grpc.aio.AioRpcError, RefusedError, BrokenChainError, StreamBrokenError: the system does
                 not do as it should.
 
         """
-        match_id = await self._start(client, clock)
-        match = await self._play(client, match_id, clock, show)
-        return await _check(client, match, self._names())
+        bots = self._bots()
+        names = [f"you ({STRENGTH})", *bots]
+        # Nobody joins, and whoever looks at the match afterwards may.
+        match_id = await client.start_match(self.rule_set, bots)
+        match = await self._play(client, match_id, names, show)
+        return await _check(client, match, names)
 
-    def _names(self) -> list[str]:
+    def _bots(self) -> list[str]:
         strengths = list(STRENGTHS)
-        bots = (strengths[(self.seed + seat) % len(strengths)] for seat in range(1, self.seats))
-        return [f"you ({STRENGTH})", *bots]
+        return [strengths[(self.seed + seat) % len(strengths)] for seat in range(1, self.seats)]
 
-    async def _start(self, client: Client, clock: Clock) -> MatchId:
-        def command_id() -> str:
-            return fresh_id(clock.now_ms())
-
-        lobby = client.lobby
-        room: Room = await lobby.CreateRoom(
-            lobby_pb.CreateRoomRequest(
-                command_id=command_id(),
-                rule_set=self.rule_set,
-                seat_count=self.seats,
-                # Nobody joins, and whoever looks at the match afterwards may.
-                visibility=Room.VISIBILITY_PRIVATE,
-                watching=Access.WATCHING_EVERYBODY,
-            )
-        )
-        for strength in self._names()[1:]:
-            await lobby.AddBot(
-                lobby_pb.AddBotRequest(
-                    room_id=room.room_id, command_id=command_id(), strength=strength
-                )
-            )
-        room = await lobby.StartMatch(
-            lobby_pb.StartMatchRequest(room_id=room.room_id, command_id=command_id())
-        )
-        async with asyncio.timeout(REWARD_S):
-            while room.state == Room.STATE_STARTING:
-                await asyncio.sleep(POLL_S)
-                room = await lobby.GetRoom(lobby_pb.GetRoomRequest(room_id=room.room_id))
-        return MatchId(room.match_id)
-
-    async def _play(self, client: Client, match_id: MatchId, clock: Clock, show: Show) -> Match:
-        names = self._names()
+    async def _play(
+        self, client: Client, match_id: MatchId, names: Sequence[str], show: Show
+    ) -> Match:
         async with client.play(match_id) as table:
-            seat = PlayedSeat(table, SEAT, self.seed, clock)
+            seat = PlayedSeat(table, SEAT, self.seed)
             async for record in table:
                 show(table.match, names, record.at_ms, record.events)
                 if not table.has_waiting:

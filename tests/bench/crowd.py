@@ -65,7 +65,7 @@ class Game:
         self.match_id = match_id
         self.is_over = False
         self._tables = tables
-        self._seats = [PlayedSeat(table, seat, number, CLOCK) for seat, table in enumerate(tables)]
+        self._seats = [PlayedSeat(table, seat, number) for seat, table in enumerate(tables)]
         self._sent: dict[CommandId, _Sent] = {}
         self._is_moving = False
         self._changed = asyncio.Event()

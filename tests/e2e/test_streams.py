@@ -65,7 +65,7 @@ class Busy:
         match_id = MatchId(self.table.match_id)
         system = self._stage.system
         async with system.client(self._name) as client, client.play(match_id) as table:
-            seat = PlayedSeat(table, 0, 1, system.clock)
+            seat = PlayedSeat(table, 0, 1)
             async for _ in table:
                 records -= 1
                 if records <= 0:

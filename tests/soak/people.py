@@ -129,7 +129,7 @@ class Person:
         records = moves = 0
         stays = STAYS + self._dice.below(STAYS)
         async with client.play(match_id) as table:
-            seat = PlayedSeat(table, 0, self._number, CLOCK)
+            seat = PlayedSeat(table, 0, self._number)
             async for _ in table:
                 records += 1
                 # Whoever comes back sees the past first, and does nothing in it.

@@ -38,7 +38,7 @@ def played_match() -> Iterator[Played]:
             await system.start()
             async with system.client("ada") as client:
                 trial = Trial("opolyx.speed@2", 2, seed=1, pace_s=0)
-                return await trial.run(client, system.clock, lambda *_: None)
+                return await trial.run(client, lambda *_: None)
 
         try:
             yield Played(system, asyncio.run(play()))

@@ -91,7 +91,7 @@ class Player:
     async def _finish(self, client: Client, match_id: MatchId) -> None:
         """Play a match to its end."""
         async with client.play(match_id) as table:
-            seat = PlayedSeat(table, 0, 1, CLOCK)
+            seat = PlayedSeat(table, 0, 1)
             async for _ in table:
                 self.records += 1
                 if table.has_waiting:

@@ -2,7 +2,6 @@
 
 from libs.client.client import Client
 from libs.client.table import Table
-from libs.kernel.clock import SystemClock
 from libs.kernel.ids import MatchId
 from libs.wire.readers import spec_of
 from opolyx.match.v1 import match_service_pb2 as pb
@@ -51,7 +50,7 @@ async def _play(client: Client, desk: Desk, wish: Wish, match_id: MatchId) -> bo
         sitting = Sitting(place, desk)
         if wish.auto:
             # Its seed is never asked for: whoever sits gives one of their own before.
-            sitting.leave_to(PlayedSeat(table, place.seat, 0, SystemClock(), wish.auto))
+            sitting.leave_to(PlayedSeat(table, place.seat, 0, wish.auto))
         name = place.people.names[place.seat]
         desk.show(f"Match {match_id}: you are {name}, seat {place.seat}.")
         is_over = await sitting.play()
