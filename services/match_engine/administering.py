@@ -11,7 +11,6 @@ import grpc
 from libs.chassis.status import refused
 from libs.kernel.ids import CommandId, MatchId, is_uuid
 from libs.kernel.reasons import Reason
-from libs.kernel.shards import shard_of
 from libs.rules import commands as c
 from libs.store.directory import AdminCall, EngineStore, NewCall
 from libs.wire.paging import cut_page, is_number, next_page_token, page_position
@@ -19,11 +18,10 @@ from libs.wire.request_hash import operator_actor
 from libs.wire.requests import Checks
 from opolyx.admin.v1 import admin_service_pb2 as pb
 from opolyx.admin.v1 import admin_service_pb2_grpc as pb_grpc
-from opolyx.match.v1 import match_pb2
 from services.match_engine.callers import Person, present_caller
 from services.match_engine.deciding import Decider
 from services.match_engine.journal import Journal
-from services.match_engine.listing import Listing, of_status
+from services.match_engine.listing import Listing, check_status, of_status
 from services.match_engine.new_matches import TEXT_MAX
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -37,11 +35,13 @@ REASON_MAX: Final = 200
 class AdminServicer(pb_grpc.AdminServiceServicer):
     """Serves operators. Lists are the same at any engine; all else is for the match's owner."""
 
-    def __init__(self, decider: Decider, store: EngineStore, owns: Callable[[int], bool]) -> None:
-        """Act by *decider*; *owns* tells whether a shard is ours and our lease fresh."""
+    def __init__(
+        self, decider: Decider, store: EngineStore, check_owned: Callable[[MatchId], None]
+    ) -> None:
+        """Act by *decider*; *check_owned* goes on if a match is ours, see `Matches`."""
         self._decider = decider
         self._store = store
-        self._owns = owns
+        self._check_owned = check_owned
         self._listing = Listing(store)
         self._journal = Journal(store)
 
@@ -95,8 +95,7 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
         checks.finish()
         match_id = MatchId(request.match_id)
         # Not written down: whoever owns it will be asked next.
-        if not self._owns(shard_of(match_id)):
-            raise refused(Reason.NOT_OWNER_OF_SHARD)
+        self._check_owned(match_id)
         return match_id
 
     # Lists.
@@ -106,14 +105,11 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
     ) -> pb.FindMatchesResponse:
         operator_id, checks = _operator(), Checks()
         limit = checks.page_size(request.page_size)
-        for field in ("match_id", "player_id"):
-            if getattr(request, field):
-                checks.uuid(field, getattr(request, field))
+        _check_ids(checks, match_id=request.match_id, player_id=request.player_id)
         if len(request.rule_set) > TEXT_MAX:
             checks.text("rule_set", request.rule_set, size_max=TEXT_MAX)
         checks.storable("rule_set", request.rule_set)
-        if request.status not in match_pb2.MatchSummary.Status.values():
-            checks.add("status", f"{request.status} is no value that is known here")
+        check_status(checks, request.status)
         position = page_position(request, checks, is_uuid)
         checks.finish()
         wanted = replace(
@@ -154,9 +150,7 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
     ) -> pb.ListAdminCallsResponse:
         operator_id, checks = _operator(), Checks()
         limit = checks.page_size(request.page_size)
-        for field in ("match_id", "operator_id"):
-            if getattr(request, field):
-                checks.uuid(field, getattr(request, field))
+        _check_ids(checks, match_id=request.match_id, operator_id=request.operator_id)
         position = page_position(request, checks, is_number)
         checks.finish()
         about = MatchId(request.match_id) if request.match_id else None
@@ -185,6 +179,13 @@ def _operator() -> str:
     if not isinstance(caller, Person) or not caller.is_operator or not is_uuid(caller.player_id):
         raise refused(Reason.NOT_ALLOWED)
     return caller.player_id
+
+
+def _check_ids(checks: Checks, **ids: str) -> None:
+    """Expect ids, by the names of their fields, where there are any."""
+    for field, value in ids.items():
+        if value:
+            checks.uuid(field, value)
 
 
 def _call_message(call: AdminCall) -> pb.AdminCall:

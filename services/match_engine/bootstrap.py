@@ -171,7 +171,7 @@ class _Engine:
             pushes=pushes,
             draining=draining,
         )
-        admin_servicer = AdminServicer(self._decider, store, self._holder.owns)
+        admin_servicer = AdminServicer(self._decider, store, self._matches.check_owned)
         shard_servicer = ShardServicer(self._holder, draining)
         add = self._server.add
         add(match_grpc.add_MatchServiceServicer_to_server, match_servicer, MATCH_SERVICE)

@@ -12,6 +12,7 @@ from libs.store.directory import Directory, Listed, Wanted
 from libs.store.ports import Status
 from libs.wire.events import NewerSchemaError, UnreadableError
 from libs.wire.record import decode
+from libs.wire.requests import Checks
 from libs.wire.writers import spec_message
 from opolyx.admin.v1 import admin_service_pb2 as admin_pb
 from opolyx.match.v1 import match_pb2 as pb
@@ -66,6 +67,12 @@ class Listing:
         page, has_more = listed[:limit], len(listed) > limit
         found = [each for each in map(_found, page) if each is not None]
         return Found(found, page[-1].head.match_id if has_more else None)
+
+
+def check_status(checks: Checks, status: pb.MatchSummary.Status.ValueType) -> None:
+    """Expect a status that is known here, or none."""
+    if status not in pb.MatchSummary.Status.values():
+        checks.add("status", f"{status} is no value that is known here")
 
 
 def of_status(status: pb.MatchSummary.Status.ValueType) -> Wanted:

@@ -14,7 +14,7 @@ from libs.wire.rule_sets import board_message, rule_set_message
 from opolyx.match.v1 import match_pb2, rule_set_pb2
 from opolyx.match.v1 import match_service_pb2 as pb
 from services.match_engine.callers import present_caller
-from services.match_engine.listing import Listing
+from services.match_engine.listing import Listing, check_status
 from services.match_engine.signing import SigningKeys
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -33,8 +33,7 @@ class Lists:
     ) -> pb.ListMatchesResponse:
         checks = Checks()
         limit = checks.page_size(request.page_size)
-        if request.status not in match_pb2.MatchSummary.Status.values():
-            checks.add("status", f"{request.status} is no value that is known here")
+        check_status(checks, request.status)
         position = page_position(request, checks, is_uuid)
         checks.finish()
         found = await self._listing.visible(

@@ -155,7 +155,7 @@ class Edge:
         add(match_grpc.add_MatchServiceServicer_to_server, servicer, MATCH_SERVICE)
         add(engine_grpc.add_EngineServiceServicer_to_server, self.streams, ENGINE_SERVICE)
         shards: Any = shard_grpc.ShardServiceServicer
-        admin = AdminServicer(self.decider, store, lambda _: self.is_ours)
+        admin = AdminServicer(self.decider, store, self.matches.check_owned)
         add(admin_grpc.add_AdminServiceServicer_to_server, admin, ADMIN_SERVICE)
         add(shard_grpc.add_ShardServiceServicer_to_server, shards(), SHARD_SERVICE)
         self._channels: dict[str, Channel] = {}
