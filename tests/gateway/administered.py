@@ -13,7 +13,7 @@ from google.protobuf.message_factory import GetMessageClass
 from libs.chassis.status import RefusedError
 from opolyx.engine.v1 import caller_pb2
 from services.gateway.allowed import ADMIN_SERVICE
-from tests.gateway.world import refuse
+from tests.gateway.world import on_behalf_of, refuse
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -56,7 +56,4 @@ class Administered:
         return self.says or GetMessageClass(method.output_type)()
 
     def _note(self, context: Context, method: str) -> None:
-        metadata = dict(context.invocation_metadata() or ())
-        caller = metadata.get("opolyx-caller-bin", b"")
-        assert isinstance(caller, bytes)
-        self.callers.append((method, caller_pb2.Caller.FromString(caller)))
+        self.callers.append((method, on_behalf_of(context)))

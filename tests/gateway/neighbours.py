@@ -12,7 +12,6 @@ from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
-from libs.chassis.admission import ON_BEHALF
 from libs.chassis.status import refused, status_of
 from libs.kernel.reasons import Reason
 from opolyx.bot.v1 import bot_service_pb2 as bot_pb
@@ -20,6 +19,7 @@ from opolyx.engine.v1 import caller_pb2
 from opolyx.lobby.v1 import lobby_service_pb2 as lobby_pb
 from opolyx.lobby.v1 import room_pb2
 from services.gateway.allowed import BOT_SERVICE, LOBBY_SERVICE, PROGRESSION_SERVICE
+from tests.gateway.world import on_behalf_of
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -128,10 +128,7 @@ class Neighbours:
             self.ended.append(method)
 
     async def _note(self, method: str, context: Context) -> None:
-        metadata = dict(context.invocation_metadata() or ())
-        caller = metadata.get(ON_BEHALF, b"")
-        assert isinstance(caller, bytes)
-        self.asked.append((method, caller_pb2.Caller.FromString(caller)))
+        self.asked.append((method, on_behalf_of(context)))
         if self.says is not None:
             await context.abort_with_status(status_of(refused(self.says, room="r")))
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import grpc
 
+from libs.chassis.admission import ON_BEHALF
 from libs.chassis.status import RefusedError, status_of
 from libs.rules import events as e
 from libs.wire.record import StoredRecord
@@ -94,6 +95,14 @@ async def cancel(*tasks: asyncio.Task[Any]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def on_behalf_of(context: grpc.aio.ServicerContext[Any, Any]) -> caller_pb2.Caller:
+    """Return on whose behalf a service says that it calls; nobody if it does not."""
+    metadata = dict(context.invocation_metadata() or ())
+    caller = metadata.get(ON_BEHALF, b"")
+    assert isinstance(caller, bytes)
+    return caller_pb2.Caller.FromString(caller)
 
 
 async def refuse(context: grpc.aio.ServicerContext[Any, Any], error: RefusedError) -> None:
