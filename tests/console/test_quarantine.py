@@ -24,6 +24,7 @@ from services.testkit.composing import MemoryFoundation
 from services.testkit.matches import MatchFactory
 from services.testkit.stack import Stack, running_stack
 from tests.support.commands import opolyx
+from tests.support.damage import leave_only
 
 pytestmark = pytest.mark.slow
 
@@ -76,16 +77,7 @@ class Shell:
 
     async def lose(self) -> None:
         """Lose every record, but not the head."""
-        stream = self.stream()
-        head = stream.head
-
-        class Longer(MemoryStream):
-            @property
-            def head(self) -> object:  # type: ignore[override]
-                return head
-
-        stream.__class__ = Longer
-        stream._records.clear()
+        leave_only(self.stream(), [])
         await self.quarantine("the head is further")
 
 

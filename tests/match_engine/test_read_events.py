@@ -5,7 +5,6 @@ from grpc import StatusCode
 
 from libs.kernel.ids import MatchId
 from libs.kernel.reasons import Reason
-from libs.store.memory_stream import MemoryStream
 from libs.wire.record import StoredRecord
 from opolyx.match.v1 import match_service_pb2 as pb
 from opolyx.record.v1 import record_pb2
@@ -21,6 +20,7 @@ from tests.match_engine.edge_rig import (
     as_person,
     refusal,
 )
+from tests.support.damage import leave_only
 
 NO_TOKEN = "x"  # noqa: S105 - of a page
 
@@ -216,15 +216,6 @@ class TestReadEventsOfAMatchInQuarantine:
 
 async def quarantine(edge: Edge, match_id: MatchId, records: list[StoredRecord]) -> None:
     """Have a match be found in quarantine, with these records in the store."""
-    stream = edge.store._streams[match_id]
-    head = stream.head
-
-    class Damaged(MemoryStream):
-        @property
-        def head(self) -> object:  # type: ignore[override]
-            return head
-
-    stream.__class__ = Damaged
-    stream._records[:] = records
+    leave_only(edge.store._streams[match_id], records)
     await edge.store.quarantine(match_id, "a test")
     edge.matches.drop(match_id, Reason.MATCH_QUARANTINED)
