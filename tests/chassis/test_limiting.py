@@ -7,14 +7,7 @@ from libs.chassis.limiting import Limiter, OpenStreams, Rate
 from libs.chassis.status import RefusedError
 from libs.kernel.reasons import Reason
 from libs.wire.limits import LimitName
-
-
-class Times:
-    def __init__(self) -> None:
-        self.now_s = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now_s
+from tests.support.times import Times
 
 
 @pytest.fixture

@@ -10,14 +10,7 @@ from libs.kernel.reasons import Reason
 from services.gateway.callers import AGAIN_S, LIFE_S, Players
 from tests.chassis.answers import answer
 from tests.gateway.neighbours import PLAYERS, Neighbours
-
-
-class Times:
-    def __init__(self) -> None:
-        self.now_s = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now_s
+from tests.support.times import Times
 
 
 @pytest.fixture
